@@ -47,6 +47,9 @@ struct explained_paths {
 	VEC(struct explained) paths;	/* slowest first */
 };
 
+/* The name and kind of a thread or device on a path; NULL: only its number is known. */
+const struct thread_name *path_thread(const struct trace *t, uint64_t tid);
+
 /* What execution-table makes. */
 struct charged_rows {
 	execution_rows rows;

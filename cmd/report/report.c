@@ -3,7 +3,7 @@
  * report.c - `vprof report [RUN | BASE HEAD] [-o FILE.html] [--open]`: what a run found, or what differs between two sides, as one
  * HTML file, to be sent to others.
  *
- * The results are the store's.  What each part took at which latencies, single critical paths and who waited for whom
+ * The results, and those of causal experiments, are the store's.  What each part took at which latencies, single critical paths and who waited for whom
  * are read from the trace; without it the page has the rest.
  */
 #include <errno.h>
@@ -32,10 +32,12 @@ struct material {
 	struct run run;
 	struct findings *findings, *binned;
 	struct trace *trace;
+	struct experiments *experiments;
 };
 
 static void material_release(struct material *m)
 {
+	experiments_free(m->experiments);
 	trace_free(m->trace);
 	findings_free(m->binned);
 	findings_free(m->findings);
@@ -51,7 +53,10 @@ static int read_findings(struct material *m, const char *run, struct diag *reter
 		r = shown_run_find(m->store, run, true, &m->run, reterr);
 	if (r == 0)
 		r = findings_read(m->store, m->run.number, view_given.interval, &m->findings, reterr);
-	return r;
+	if (r < 0)
+		return r;
+	r = experiments_read(m->store, m->run.number, &m->experiments, reterr);
+	return r == -ENOENT ? 0 : r;		/* most runs have none */
 }
 
 /* What the trace adds.  A run whose trace is gone or damaged has a page, too. */
@@ -70,14 +75,14 @@ static void read_trace(struct material *m)
 	}
 	progress_done();
 	if (r < 0)
-		warn_line("%s; the page has no single intervals, and nothing follows the brush", diag.text);
+		warn_line("%s; the page lacks what only the trace has", diag.text);
 }
 
 static int write_page(const struct material *m, const char *path)
 {
 	_cleanup_(output_release) struct output o = { .path = path };
 	struct page_input in = {
-		.view = { .options = view_given, .run = &m->run, .findings = m->findings, .trace = m->trace },
+		.view = { .options = view_given, .run = &m->run, .findings = m->findings, .trace = m->trace, .experiments = m->experiments },
 		.binned = m->binned, .version = PACKAGE_VERSION,
 	};
 	struct diag diag = DIAG_INIT;
@@ -85,9 +90,11 @@ static int write_page(const struct material *m, const char *path)
 	if (output_open(&o, &diag) < 0)
 		return fail(&diag);
 	page_write(o.file, &in);
+	if (output_finish(&o, &diag) < 0)
+		return fail(&diag);
 	if (path)
 		note_line("%s: run %" PRIu32 ", %ld kB", path, m->run.number, (ftell(o.file) + 500) / 1000);
-	return output_finish(&o, &diag) < 0 ? fail(&diag) : EXIT_DONE;
+	return EXIT_DONE;
 }
 
 /* Without -o: standard output, but not into a terminal's face. */
@@ -135,10 +142,10 @@ static int report_two(const char *base, const char *head)
 		return fail(&diag);
 	page_write_comparison(o.file, &in, (struct findings *const *[]){ s.findings[SIDE_BASE].items, s.findings[SIDE_HEAD].items },
 			      PACKAGE_VERSION);
-	if (path)
-		note_line("%s: %s against %s", path, head, base);
 	if (output_finish(&o, &diag) < 0)
 		return fail(&diag);
+	if (path)
+		note_line("%s: %s against %s", path, head, base);
 	return arg_open ? open_page(path) : EXIT_DONE;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who is behind the variance, and what it is made of in each function: running, and each class of wait. */
+/* What causes the variance, and what it is made of in each function: running, and each class of wait. */
 
 import { html, lead, legend, named } from "./elements.js";
-import { fixed, textNs, textPercent, textPlace, textPlusMinus, waitText } from "./format.js";
+import { fixed, textCount, textNs, textPercent, textPlace, textPlusMinus, waitText } from "./format.js";
 import { bar, table, twin } from "./table.js";
 
 function whoOf(cause) {
@@ -76,5 +76,8 @@ export function drawCauses(section, data) {
 	lead(section, "What the variance of the interval, and of each function with all that it calls, is made of.");
 	legend(section, ...classes.map((name) => [`class-${name}`, name === "running" ? name : waitText(name)]));
 	section.append(bars(functions));
+	if (functions.length < data.by_class.function_cnt)
+		section.append(html("p", { class: "note" }, `${textCount(functions.length)} of ${textCount(data.by_class.function_cnt)} functions are here: ` +
+			"the first ones of vprof show variance-tree --by cause."));
 	twin(section, "Variance by class as a table", classTable(functions));
 }

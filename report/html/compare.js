@@ -3,7 +3,7 @@
 
 import { html, lead, named, unpack } from "./elements.js";
 import { plural, textCount, textNs, textPercent, textSigned } from "./format.js";
-import { table } from "./table.js";
+import { difference, table } from "./table.js";
 
 function sum(list, from, to) {
 	let all = 0;
@@ -39,18 +39,6 @@ function rowsOfSlowest(data) {
 	return { rows, mean: data.slow.mean_ns };
 }
 
-/* To the right what takes longer, to the left what takes less. */
-function difference(row, most) {
-	const extra = row.slow - row.fast;
-	const box = html("span", { class: "difference", "aria-hidden": "true" });
-	const ink = html("span", { class: extra < 0 ? "less" : row.isWait ? "ink wait" : "ink code" });
-
-	ink.style.width = `${Math.abs(extra) / most * 50}%`;
-	ink.style[extra < 0 ? "right" : "left"] = "50%";
-	box.append(ink);
-	return box;
-}
-
 function compared(found) {
 	const rows = found.rows.filter((row) => row.slow || row.fast)
 		.sort((a, b) => Math.abs(b.slow - b.fast) - Math.abs(a.slow - a.fast));
@@ -61,7 +49,8 @@ function compared(found) {
 		{ title: "fast", cell: (row) => textNs(row.fast) },
 		{ title: "selected", cell: (row) => textNs(row.slow) },
 		{ title: "extra", className: "strong", cell: (row) => textSigned(row.slow - row.fast) },
-		{ title: "", align: "left", className: "wide", cell: (row) => difference(row, most) },
+		{ title: "", align: "left", className: "wide", cell: (row) =>
+			difference(row.slow - row.fast, most, row.slow < row.fast ? "less" : row.isWait ? "ink wait" : "ink code") },
 		{ title: "in", cell: (row) => row.presence === undefined ? "" : textPercent(row.presence) },
 	], rows, 12);
 }

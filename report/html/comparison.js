@@ -2,9 +2,9 @@
 /* Two sides of runs: what vprof diff says, and the latencies of both on one scale. */
 
 import { figure, html, lead, legend, named, svg } from "./elements.js";
-import { fixed, plural, textCount, textNs, textPercent, textPlace, waitText } from "./format.js";
+import { fixed, plural, textCount, textNs, textPercent, textPlace } from "./format.js";
 import { axisBelow, scale } from "./scale.js";
-import { table, twin } from "./table.js";
+import { difference, table, twin } from "./table.js";
 
 const HEIGHT = 190, BOTTOM = 40;
 
@@ -84,41 +84,20 @@ export function drawComparisonLatency(section, data) {
 	], data.from_ns.map((_, i) => i).filter((i) => data.base[i] || data.head[i])));
 }
 
-function labelOf(change) {
-	const name = change.function ?? (change.wait === "queue" ? "" : change.wait === "runnable" || change.wait === "wakeup" ? "waiting for a CPU"
-		: "(no probed function)");
-
-	if (!change.wait)
-		return change.function ? `${name} (body)` : name || "(no probed function)";
-	if (name === "waiting for a CPU")
-		return name;
-	return name ? `${name} › ${waitText(change.wait)}` : "(queue wait)";
-}
-
-function difference(change, most) {
-	const box = html("span", { class: "difference", "aria-hidden": "true" });
-	const ink = html("span", { class: change.delta_ns2 < 0 ? "ink code" : "ink wait" });
-
-	ink.style.width = `${Math.abs(change.delta_ns2) / most * 50}%`;
-	ink.style[change.delta_ns2 < 0 ? "right" : "left"] = "50%";
-	box.append(ink);
-	return box;
-}
-
 export function drawComparisonCauses(section, data) {
 	const most = Math.max(1, ...data.changes.map((change) => Math.abs(change.delta_ns2)));
 	const whole = data.changes.reduce((sum, change) => sum + change.base_ns2, 0);
 	const square = (ns2) => textSquare(ns2, Math.max(whole, most));
-	const match = (change) => (change.match === "same" ? "" : change.match);
 
 	lead(section, "Where the variance is on either side. The changes add up to the change of the variance.");
 	section.append(table("Changes", [
-		{ title: "part", align: "left", isHead: true, cell: (change) => [named(labelOf(change), Boolean(change.wait)),
-			html("small", { class: "place" }, ` ${textPlace(change.file, change.line)} ${match(change)}`)] },
+		{ title: "part", align: "left", isHead: true, cell: (change) => [named(change.label, Boolean(change.wait)),
+			html("small", { class: "place" }, ` ${textPlace(change.file, change.line)}`)] },
 		{ title: "base", cell: (change) => square(change.base_ns2) },
 		{ title: "head", cell: (change) => square(change.head_ns2) },
 		{ title: "change", className: "strong", cell: (change) => `${change.delta_ns2 > 0 ? "+" : ""}${square(change.delta_ns2)}` },
 		{ title: "of it", cell: (change) => change.share_of_change === null ? "" : textPercent(change.share_of_change) },
-		{ title: "", align: "left", className: "wide", cell: (change) => difference(change, most) },
-	], data.changes, 12));
+		{ title: "", align: "left", className: "wide", cell: (change) =>
+			difference(change.delta_ns2, most, change.delta_ns2 < 0 ? "ink code" : "ink wait") },
+	], data.changes.map((change, i) => ({ ...change, label: data.labels[i] })), 12));
 }

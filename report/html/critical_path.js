@@ -45,9 +45,9 @@ function whatOf(piece, all) {
 }
 
 function describe(piece, all) {
-	const who = piece.others ? "" : ` · ${threadName(all, piece.thread)}`;
+	const where = piece.others ? "" : ` · ${threadName(all, piece.thread)}`;
 
-	return `${textNs(piece.ns)} from ${textNs(piece.at)} on${who} · ${whatOf(piece, all)}`;
+	return `${textNs(piece.ns)} from ${textNs(piece.at)} on${where} · ${whatOf(piece, all)}`;
 }
 
 /* The interval's own threads first, then by how many wake-ups away they are. */
@@ -69,7 +69,7 @@ function drawPiece(picture, piece, x, lane, tell) {
 	}));
 }
 
-/* Who waited meanwhile: the thread that the path goes on with, on the way back to the interval's own. */
+/* The thread that waited meanwhile: the one that the path goes on with, on the way back to the interval's own. */
 function waiterOf(pieces, i) {
 	return pieces.slice(i + 1).find((piece) => !piece.others && piece.depth < pieces[i].depth)?.thread;
 }
@@ -170,7 +170,7 @@ export async function drawCriticalPath(section, data) {
 	let path = all.paths[0], pieces = piecesOf(all, path);
 	const tell = (piece) => { said.textContent = describe(piece, all); };
 
-	lead(section, "Where a single interval's time went, piece by piece, and who it waited for.");
+	lead(section, "Where a single interval's time went, piece by piece, and what it waited for.");
 	const choice = chooser(all.paths, (i) => show(i));
 
 	section.append(choice.box, answer);
@@ -184,7 +184,7 @@ export async function drawCriticalPath(section, data) {
 	function show(i) {
 		path = all.paths[i];
 		pieces = piecesOf(all, path);
-		const longest = pieces.reduce((a, b) => (b.ns > a.ns && !b.others ? b : a));
+		const longest = pieces.filter((piece) => !piece.others).reduce((a, b) => (b.ns > a.ns ? b : a));
 
 		answer.replaceChildren(`Interval ${path.sid} took `, html("strong", {}, textNs(path.latency_ns)),
 			` (rank ${textCount(path.rank)}); its longest piece: ${textNs(longest.ns)} on `, named(threadName(all, longest.thread)), ", ",

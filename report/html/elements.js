@@ -48,7 +48,7 @@ export function readout(text) {
 
 /*
  * A figure that is drawn as wide as there is room, and again if that changes: draw(svg, width) fills it and sets its height.  It is drawn
- * when the page is laid out, all figures at once: to ask for widths in between costs a layout each.  label is for those who do
+ * when the page is laid out, all figures at once: to ask for widths in between costs a layout each.  label is for readers who do
  * not see it.  Keys are the business of `box`, which can have the focus.
  */
 export function figure(section, label, draw, attributes) {

@@ -9,7 +9,7 @@
 # "import " go, and so does "export ".
 set -eu
 
-# joined FILE...: without comments on lines of their own, indents and empty lines, which are for who reads the sources
+# joined FILE...: without comments on lines of their own, indents and empty lines, which are for readers of the sources
 joined()
 {
 	printf '"use strict";(()=>{\n'

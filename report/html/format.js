@@ -62,9 +62,17 @@ export function textPlace(file, line) {
 	return file ? (line ? `${file}:${line}` : file) : "";
 }
 
+const waits = new Map();
+
+/* {state: text}, of the page's data. */
+export function setWaitTexts(texts) {
+	for (const [state, text] of Object.entries(texts))
+		waits.set(state, text);
+}
+
 /* The class of a wait, as vprof's text has it. */
 export function waitText(state) {
-	return state === "wakeup" ? "wakeup delay" : state === "runnable" ? "runnable time" : `${state} wait`;
+	return waits.get(state) ?? state;
 }
 
 /* Control characters, and those that turn the direction of a line, are shown as what they are: something that is no letter. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The distribution of the latencies.  The brush selects a class of intervals; who follows it listens to vprof:selection. */
+/* The distribution of the latencies.  The brush selects a class of intervals; sections that follow it listen to vprof:selection. */
 
 import { figure, html, lead, readout, svg } from "./elements.js";
 import { fixed, plural, textCount, textNs } from "./format.js";

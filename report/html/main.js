@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads the data and has each section drawn: the one list of who draws what. */
+/* Reads the data and has each section drawn: the one list of what draws them. */
 
 import { html, later, sectionOf } from "./elements.js";
+import { setWaitTexts } from "./format.js";
+import { drawCausal } from "./causal.js";
 import { drawCauses } from "./causes.js";
 import { drawComparisonCauses, drawComparisonLatency, drawComparisonTop, drawComparisonVerdict } from "./comparison.js";
 import { drawCompare } from "./compare.js";
@@ -24,6 +26,7 @@ const drawers = {
 	"wait-graph": drawWaitGraph,
 	causes: drawCauses,
 	factors: drawFactors,
+	causal: drawCausal,
 };
 
 /* Of the page of two sides. */
@@ -52,7 +55,9 @@ function navigation(ids) {
 }
 
 async function main() {
-	const { sections, compares } = JSON.parse(document.getElementById("vprof-data").textContent);
+	const { sections, compares, waits } = JSON.parse(document.getElementById("vprof-data").textContent);
+
+	setWaitTexts(waits);
 	(compares ? drawComparisonTop : drawTop)(sections.verdict);
 	document.getElementById("top").append(navigation([...document.querySelectorAll("main > section")].map((section) => section.id)));
 	const after = await Promise.all(Object.entries(sections).map(([id, data]) =>

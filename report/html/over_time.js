@@ -98,7 +98,7 @@ function step(dots, detail, from, by) {
 	return from;
 }
 
-/* What the pointer and the keys do to the figure: state is {at, detail, x, y}. */
+/* What the pointer and the keys do to the figure: state is {at, detail, scale, x, y}. */
 function listen(section, drawn, dots, state, said) {
 	const go = (i) => {
 		if (i < 0)
@@ -140,10 +140,8 @@ function listen(section, drawn, dots, state, said) {
 }
 
 function drawAll(picture, width, dots, state, interval) {
-	const isLog = interval.max_ns / 10 >= interval.min_ns;
-
 	state.x = scale("linear", 0, dots.start.at(-1), GUTTER + 4, width - 6);
-	state.y = scale(isLog ? "log" : "linear", interval.min_ns, interval.max_ns, HEIGHT - BOTTOM - 6, 14);
+	state.y = scale(state.scale, interval.min_ns, interval.max_ns, HEIGHT - BOTTOM - 6, 14);
 	axisBeside(picture, state.y, width);
 	drawDots(picture, dots, state.x, state.y, state.detail);
 	if (state.at >= 0)
@@ -157,7 +155,8 @@ function drawAll(picture, width, dots, state, interval) {
 export function drawOverTime(section, data, sections) {
 	const { interval } = sections.verdict;
 	const said = readout("Each dot is an interval. Click one to see what it did.");
-	const state = { detail: { from_ns: sections.latency.slow_from_ns, to_ns: interval.max_ns }, at: -1, x: null, y: null };
+	const state = { detail: { from_ns: sections.latency.slow_from_ns, to_ns: interval.max_ns }, at: -1,
+		scale: sections.latency.bins.scale, x: null, y: null };
 	let dots = null;
 
 	lead(section, "Each interval by its start; the selected ones stand out. ", data.drawn < interval.count

@@ -11,24 +11,21 @@ export function scale(kind, from, to, left, right) {
 	const high = isLog ? Math.log(Math.max(1, to)) : to;
 	const span = high - low || 1;
 	const at = (value) => left + ((isLog ? Math.log(Math.max(1, value)) : value) - low) / span * (right - left);
-	const value = (pixel) => {
-		const x = low + (pixel - left) / (right - left || 1) * span;
 
-		return isLog ? Math.exp(x) : x;
-	};
-
-	return { at, value, isLog, from, to, left, right };
+	return { at, isLog, from, to, left, right };
 }
 
 /* 1, 2, 5 times a power of ten. */
 function roundSteps(from, to, most) {
-	const step = (to - from) / most || 1;
+	if (!(to > from))
+		return [from];
+	const step = (to - from) / most;
 	const power = 10 ** Math.floor(Math.log10(step));
 	const round = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= step);
-	const list = [];
+	const first = Math.ceil(from / round) * round, list = [];
 
-	for (let x = Math.ceil(from / round) * round; x <= to * (1 + 1e-9); x += round)
-		list.push(x);
+	for (let i = 0; i <= most && first + i * round <= to + round * 1e-9; i++)
+		list.push(first + i * round);
 	return list;
 }
 

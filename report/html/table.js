@@ -45,6 +45,17 @@ export function twin(section, title, content, isOpen) {
 	return details;
 }
 
+/* To the right what grows, to the left what gets less. */
+export function difference(amount, most, className) {
+	const box = html("span", { class: "difference", "aria-hidden": "true" });
+	const ink = html("span", { class: className });
+
+	ink.style.width = `${Math.abs(amount) / most * 50}%`;
+	ink.style[amount < 0 ? "right" : "left"] = "50%";
+	box.append(ink);
+	return box;
+}
+
 /* A bar of a share; what is negative, or beyond all, is said by the number beside it. */
 export function bar(share, className) {
 	const box = html("span", { class: "bar", "aria-hidden": "true" });

@@ -116,7 +116,6 @@ function makeIcicle(section, root) {
 			zoomed = focused = node.kind === "rest" ? node.up : node;
 			drawn.redraw();
 			act.tell(node);
-			section.dispatchEvent(new CustomEvent("vprof:zoom", { detail: { id: zoomed.id }, bubbles: true }));
 		},
 	};
 	const drawn = { box: null };

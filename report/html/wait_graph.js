@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who waits for whom in the whole run: arcs from who waits to who is waited for, as thick as the time. */
+/* The wait-for graph of the whole run: arcs from the thread that waits to what it waits for, as thick as the time. */
 
 import { figure, html, lead, legend, named, readout, svg } from "./elements.js";
-import { plural, shortened, textNs, textPercent, waitText } from "./format.js";
+import { plural, shortened, textCount, textNs, textPercent, waitText } from "./format.js";
 import { table, twin } from "./table.js";
 
 const ROW = 30, MOST = 16;
 
-/* The vertices that take part in the heaviest edges; knots stand together, who waits above who is waited for. */
+/* The vertices that take part in the heaviest edges; knots stand together, what waits above what it waits for. */
 function chosen(data) {
 	const inKnot = new Set(data.knots.filter((knot) => !knot.sink && !knot.background).flatMap((knot) => knot.vertices));
 	const edges = data.edges.filter((edge) => !edge.prefiltered || inKnot.has(edge.from) && inKnot.has(edge.to));
@@ -36,7 +36,7 @@ function describe(edge, labels, runNs) {
 		`${textPercent(edge.weight_ns / runNs)} of the run · ${whereOf(edge)}`;
 }
 
-/* An arc to the left of the names; the arrow is at who is waited for. */
+/* An arc to the left of the names; the arrow is at what is waited for. */
 function drawArc(picture, edge, rows, view) {
 	const from = rows.get(edge.from) * ROW + ROW / 2 + 3, to = rows.get(edge.to) * ROW + ROW / 2 - 3;
 	const reach = Math.min(view.left - 8, 14 + Math.abs(rows.get(edge.from) - rows.get(edge.to)) * 16);
@@ -124,6 +124,9 @@ export function drawWaitGraph(section, data) {
 	if (graph.vertices.length < data.vertex_cnt)
 		section.append(html("p", { class: "note" }, `${graph.vertices.length} of ${data.vertex_cnt} threads and devices are drawn: ` +
 			"those of the heaviest edges."));
+	if (data.edges.length < data.edge_cnt)
+		section.append(html("p", { class: "note" }, `The table has ${textCount(data.edges.length)} of ${textCount(data.edge_cnt)} edges: ` +
+			"the heaviest, and those of knots. vprof show wait-graph has all."));
 	twin(section, "Edges as a table", edgeTable(data, labels));
 	twin(section, "Threads and devices as a table", vertexTable(data));
 }

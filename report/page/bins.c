@@ -5,12 +5,13 @@
  * A hundred or so steps from the smallest to the largest latency, equal ones on the scale of the figure, and between them the
  * percentiles.  The page has sums over each bin, so whatever is selected is compared exactly, however many intervals there are.
  *
- *	latencies 100 ns to 1 s, p50 2 us: edges 100, 115, ..., 1953, 2001, 2251, ..., and a bin's last latency is the next edge - 1
+ *	latencies 100 ns to 1 s, p50 2 us: edges 100, 114, ..., 1920, 2000, 2001, 2196, ..., and a bin's last latency is the next edge - 1
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/banned.h"
+#include "base/order.h"
 #include "report/page/bins.h"
 
 #define STEPS 120
@@ -32,19 +33,12 @@ static int64_t step(const struct findings *f, unsigned i)
 	return min_ns + (int64_t)((double)(max_ns - min_ns) * part);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static size_t without_doubles(int64_t *list, size_t cnt)
 {
 	size_t kept = 0;
 
 	if (cnt)
-		qsort(list, cnt, sizeof(*list), by_value);
+		qsort(list, cnt, sizeof(*list), compare_int64);
 	for (size_t i = 0; i < cnt; i++)
 		if (!kept || list[kept - 1] != list[i])
 			list[kept++] = list[i];

@@ -6,10 +6,10 @@
  * takes runs one by one.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/banned.h"
 #include "base/search.h"
+#include "report/compare/diff_words.h"
 #include "report/page/sections.h"
 
 #define BINS 80
@@ -78,9 +78,31 @@ static json_t *latencies_json(const struct diff_input *in, struct findings *cons
 	return o;
 }
 
+/* A run made of digests has none. */
+static bool have_intervals(const struct diff_input *in, struct findings *const *findings[SIDE_CNT])
+{
+	for (unsigned side = 0; side < SIDE_CNT; side++)
+		for (size_t i = 0; i < in->runs[side]->cnt; i++)
+			if (!findings[side][i]->intervals.cnt)
+				return false;
+	return true;
+}
+
+static json_t *labels_json(const struct comparison *c)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < c->changes.cnt; i++) {
+		_cleanup_(freep) char *label = change_label(&c->changes.items[i], true);
+
+		json_add(list, json_text(label));
+	}
+	return list;
+}
+
 void page_write_comparison(FILE *out, const struct diff_input *in, struct findings *const *findings[SIDE_CNT], const char *version)
 {
-	json_t *diff = diff_json(in), *causes = json_object(), *method = json_object();
+	json_t *diff = diff_json(in), *causes = json_object();
 	_cleanup_(freep) char *title = xasprintf("%s: %s against %s", in->comparison->interval, in->label[SIDE_HEAD], in->label[SIDE_BASE]);
 	struct page_document d = {
 		.title = title, .sentence = json_string_value(json_object_get(diff, "text")), .version = version, .compares = true,
@@ -89,12 +111,13 @@ void page_write_comparison(FILE *out, const struct diff_input *in, struct findin
 
 	json_object_set(causes, "changes", json_object_get(diff, "causes"));
 	json_object_del(diff, "causes");
+	json_set(causes, "labels", labels_json(in->comparison));
 	json_set(diff, "base_label", json_text(in->label[SIDE_BASE]));
 	json_set(diff, "head_label", json_text(in->label[SIDE_HEAD]));
-	json_set(method, "version", json_text(version));
 	json_set(d.data, "verdict", diff);
-	json_set(d.data, "latency", latencies_json(in, findings));
+	if (have_intervals(in, findings))
+		json_set(d.data, "latency", latencies_json(in, findings));
 	json_set(d.data, "causes", causes);
-	json_set(d.data, "method", method);
+	json_set(d.data, "method", json_object());
 	page_write_document(out, &d);
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * pack.c - JSON for the page: parts of arrays, compressed texts.
+ * pack.c - JSON for the page: the heaviest items of arrays, compressed texts.
  *
  * What is packed is read by DecompressionStream("deflate"), which is zlib's format.  100,000 latencies of six digits are 700 kB
  * as text, 320 kB packed, 430 kB in base64.
  */
 #include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "base/banned.h"
@@ -22,6 +21,33 @@ void json_keep(json_t *array, const bool *keep)
 	json_array_clear(array);
 	json_array_extend(array, kept);
 	json_decref(kept);
+}
+
+struct weighed {
+	size_t item;
+	double weight;
+};
+
+static int heaviest_first(const void *pa, const void *pb)
+{
+	const struct weighed *a = pa, *b = pb;
+
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
+	return (a->item > b->item) - (a->item < b->item);
+}
+
+bool *keep_heaviest(const double *weights, size_t cnt, size_t most)
+{
+	_cleanup_(freep) struct weighed *order = xcalloc(cnt + 1, sizeof(*order));
+	bool *keep = xcalloc(cnt + 1, sizeof(*keep));
+
+	for (size_t i = 0; i < cnt; i++)
+		order[i] = (struct weighed){ i, weights[i] };
+	qsort(order, cnt, sizeof(*order), heaviest_first);
+	for (size_t i = 0; i < cnt && i < most; i++)
+		keep[order[i].item] = true;
+	return keep;
 }
 
 static char *base64_of(const unsigned char *bytes, size_t len)
@@ -56,19 +82,23 @@ json_t *json_packed(const char *text, size_t len)
 	return o;
 }
 
-json_t *json_packed_value(json_t *value)
+char *json_compact_text(const json_t *value, size_t *ret_len)
 {
 	char *text = NULL;
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
-	json_t *packed;
+	FILE *out = open_memstream(&text, ret_len);
 
 	if (!out)
 		abort();
 	json_write_compact(out, value);
 	fclose(out);
-	packed = json_packed(text, len);
-	free(text);
+	return text;
+}
+
+json_t *json_packed_value(json_t *value)
+{
+	size_t len;
+	_cleanup_(freep) char *text = json_compact_text(value, &len);
+
 	json_decref(value);
-	return packed;
+	return json_packed(text, len);
 }

@@ -6,7 +6,6 @@
  * name ends the element; the scripts make text nodes of them and nothing else.  Were one of these to fail, the policy
  * still lets nothing run but the one script whose digest it names, and nothing be loaded at all.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/banned.h"
@@ -34,6 +33,13 @@ static const struct page_section *const sections[] = {
 #undef X
 };
 
+static bool has_needed(const struct view *v, const struct page_input *in)
+{
+	return (!(v->needs & NEEDS_TRACE) || in->view.trace) &&
+	       (!(v->needs & NEEDS_INTERVALS) || in->view.findings->intervals.cnt) &&
+	       (!(v->needs & NEEDS_EXPERIMENTS) || in->view.experiments);
+}
+
 json_t *page_view(const struct page_input *in, const char *name, const struct view_options *options, struct diag *reterr)
 {
 	const struct view *v = view_find(name);
@@ -45,7 +51,7 @@ json_t *page_view(const struct page_input *in, const char *name, const struct vi
 		input.options = *options;
 	if (v && options && options->by)
 		v = v->by_cause;
-	if (!v || ((v->needs & NEEDS_TRACE) && !in->view.trace))
+	if (!v || !has_needed(v, in))
 		return NULL;
 	if (!v->make || v->make(&input, &made, reterr) == 0) {
 		input.made = made;
@@ -53,6 +59,16 @@ json_t *page_view(const struct page_input *in, const char *name, const struct vi
 	}
 	if (made)
 		v->release(made);
+	return o;
+}
+
+/* What vprof's text calls each state, for the scripts. */
+static json_t *waits_json(void)
+{
+	json_t *o = json_object();
+
+	for (unsigned state = 0; state < STATE_CNT; state++)
+		json_set(o, trace_state_name(state), json_string(wait_text(state)));
 	return o;
 }
 
@@ -78,20 +94,14 @@ static void write_text(FILE *out, const char *text)
 /* '<' is nowhere in JSON but in texts. */
 static void write_data(FILE *out, const json_t *data)
 {
-	char *text = NULL;
-	size_t len = 0;
-	FILE *buffer = open_memstream(&text, &len);
+	size_t len;
+	_cleanup_(freep) char *text = json_compact_text(data, &len);
 
-	if (!buffer)
-		abort();
-	json_write_compact(buffer, data);
-	fclose(buffer);
 	for (const char *at = text; *at; at++)
 		if (*at == '<')
 			fputs("\\u003c", out);
 		else
 			fputc(*at, out);
-	free(text);
 }
 
 static void write_head(FILE *out, const struct page_document *d)
@@ -131,6 +141,7 @@ void page_write_document(FILE *out, const struct page_document *d)
 			write_section(out, d, sections[i]->id, sections[i]->title);
 	fputs("</main>\n", out);
 	json_set(document, "compares", json_boolean(d->compares));
+	json_set(document, "waits", waits_json());
 	json_set(document, "sections", d->data);
 	fputs("<script type=\"application/json\" id=\"vprof-data\">", out);
 	write_data(out, document);

@@ -3,8 +3,6 @@
  * section_latency.c - the distribution of the latencies, what slow ones have more of, and when each was.
  */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/banned.h"
 #include "base/str.h"
@@ -60,7 +58,6 @@ static json_t *latency_data(const struct page_input *in, struct diag *reterr)
 		return NULL;
 	json_set(o, "bins", bins_json(in));
 	json_set(o, "slow_from_ns", json_integer(in->view.findings->tail.from_ns));
-	json_set(o, "quantile", json_number(in->view.findings->tail.quantile));
 	return o;
 }
 
@@ -75,33 +72,14 @@ static double importance(const struct part *p)
 	return (extra < 0 ? -extra : extra) + p->mean_ns;
 }
 
-struct weighed {
-	size_t part;
-	double weight;
-};
-
-static int heaviest_first(const void *pa, const void *pb)
-{
-	const struct weighed *a = pa, *b = pb;
-
-	if (a->weight != b->weight)
-		return a->weight > b->weight ? -1 : 1;
-	return (a->part > b->part) - (a->part < b->part);
-}
-
-/* The parts that are told one by one; the others are summed up.  The caller frees it. */
+/* The parts that have a row of their own; the others are summed up.  The caller frees it. */
 static bool *parts_kept(const struct findings *f)
 {
-	_cleanup_(freep) struct weighed *order = xcalloc(f->parts.cnt + 1, sizeof(*order));
-	bool *keep = xcalloc(f->parts.cnt + 1, sizeof(*keep));
+	_cleanup_(freep) double *weights = xcalloc(f->parts.cnt + 1, sizeof(*weights));
 
 	for (size_t i = 0; i < f->parts.cnt; i++)
-		order[i] = (struct weighed){ i, importance(&f->parts.items[i]) };
-	if (f->parts.cnt > 1)
-		qsort(order, f->parts.cnt, sizeof(*order), heaviest_first);
-	for (size_t i = 0; i < f->parts.cnt && i < PAGE_ROWS_MAX / 4; i++)
-		keep[order[i].part] = true;
-	return keep;
+		weights[i] = importance(&f->parts.items[i]);
+	return keep_heaviest(weights, f->parts.cnt, PAGE_ROWS_MAX / 4);
 }
 
 /* Sums over the bins of one part, or of all that are not kept (part NODE_NONE). */
@@ -207,7 +185,7 @@ const struct page_section section_slow_vs_fast = {
 #define SLOW_DOTS_MAX 20000
 #define EXACT_MAX ((uint64_t)1 << 53)	/* of a number in the scripts' language */
 
-/* All, or the slowest and every so manieth of the others; the caller frees it. */
+/* All, or the slowest and every n-th of the others; the caller frees it. */
 static bool *dots_kept(const struct findings *f, size_t *ret_cnt)
 {
 	_cleanup_(freep) size_t *order = findings_by_latency(f);
@@ -238,9 +216,10 @@ static json_t *dots_json(const struct findings *f, const bool *keep)
 
 	for (size_t i = 0; i < f->intervals.cnt; i++)
 		exact &= f->intervals.items[i].sid < EXACT_MAX;
+	str_add(&starts, "{\"start_ns\":[");
 	for (size_t i = 0; i < f->intervals.cnt; i++) {
 		const struct interval_row *row = &f->intervals.items[i];
-		const char *comma = starts.len ? "," : "";
+		const char *comma = sids.len ? "," : "";
 
 		if (!keep[i])
 			continue;
@@ -258,10 +237,7 @@ static json_t *dots_json(const struct findings *f, const bool *keep)
 	str_add(&starts, "],\"sid\":[");
 	str_add(&starts, str_cstr(&sids));
 	str_add(&starts, "]}");
-	str_reset(&latencies);
-	str_add(&latencies, "{\"start_ns\":[");
-	str_add(&latencies, str_cstr(&starts));
-	return json_packed(latencies.data, latencies.len);
+	return json_packed(starts.data, starts.len);
 }
 
 static json_t *over_time_data(const struct page_input *in, struct diag *reterr)

@@ -3,15 +3,14 @@
  * section_paths.c - the critical paths of the slowest intervals, and of typical ones.
  *
  * Typical are those next to the median.  Of a path with very many pieces the longest are kept, and what lies between two of them is
- * one piece "so many others": a slow interval may have 40,000.  The page as a whole is to stay below 2 MB, so there are fewer
+ * one piece "n others": a slow interval may have 40,000.  The page as a whole is to stay below 2 MB, so there are fewer
  * pieces a path where all would not fit.
  *
  *	{"threads":[[12,"worker","thread"],...], "frames":[["main","f"],...],
- *	 "paths":[{"sid":"7","rank":1,"start_ns":0,"latency_ns":5000,"typical":false,
+ *	 "paths":[{"sid":"7","rank":1,"latency_ns":5000,"typical":false,"piece_cnt":3,
  *		   "pieces":[thread, length, state, depth, frames, others,  thread, ...]}]}
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/banned.h"
@@ -78,7 +77,7 @@ static void explain_all(struct paths *p, const struct page_input *in)
 	for (size_t i = 0; i < slowest; i++)
 		explain(p, x, &f->intervals.items[order[i]], i + 1);
 	p->slowest_cnt = p->list.cnt;
-	/* Around the median, but behind the slowest, and not beyond the end. */
+	/* Around the median, but after the slowest, and not beyond the end. */
 	first = cnt / 2 < typical / 2 ? 0 : cnt / 2 - typical / 2;
 	first = first < slowest ? slowest : first > cnt - typical ? cnt - typical : first;
 	for (size_t i = first; i < first + typical; i++)
@@ -90,25 +89,18 @@ static void explain_all(struct paths *p, const struct page_input *in)
 struct writing {
 	const struct trace *trace;
 	struct map *threads;		/* TID -> number + 1 */
-	struct names *stacks;		/* frames, joined by line feeds */
+	struct names *stacks;		/* frames, joined */
 	json_t *thread_list, *frame_list;
 };
 
 static json_t *thread_json(const struct trace *t, uint64_t tid)
 {
+	const struct thread_name *n = path_thread(t, tid);
 	json_t *o = json_array();
-	const char *name = NULL;
-	enum thread_kind kind = KIND_THREAD;
 
-	for (size_t i = 0; i < t->threads.cnt; i++)
-		if (t->threads.items[i].tid == tid && t->threads.items[i].name) {
-			name = t->threads.items[i].name;
-			kind = t->threads.items[i].kind;
-			break;
-		}
 	json_add(o, json_u64(tid));
-	json_add(o, json_text(name));
-	json_add(o, json_string(thread_kind_name(kind)));
+	json_add(o, json_text(n ? n->name : NULL));
+	json_add(o, json_string(thread_kind_name(n ? n->kind : KIND_THREAD)));
 	return o;
 }
 
@@ -129,8 +121,9 @@ static uint64_t frames_number(struct writing *w, const struct path_piece *p)
 	json_t *frames;
 	uint32_t id;
 
+	/* A name may have any letter: its length says where it ends. */
 	for (size_t i = 0; i < p->frame_cnt; i++)
-		str_addf(&joined, "%s\n", p->frames[i]);
+		str_addf(&joined, "%zu:%s", strlen(p->frames[i]), p->frames[i]);
 	id = names_add(w->stacks, str_cstr(&joined));
 	if (id < json_array_size(w->frame_list))
 		return id;
@@ -146,25 +139,14 @@ static int64_t length_ns(const struct path_piece *p)
 	return p->end_ns - p->start_ns;
 }
 
-static int longest_first(const void *a, const void *b)
+/* The caller frees it. */
+static bool *longest_kept(const path_pieces *pieces, size_t most)
 {
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	_cleanup_(freep) double *lengths = xcalloc(pieces->cnt + 1, sizeof(*lengths));
 
-	return x > y ? -1 : x < y;
-}
-
-/* Pieces shorter than this are summed up. */
-static int64_t length_limit(const path_pieces *pieces, size_t most)
-{
-	_cleanup_(freep) int64_t *lengths = NULL;
-
-	if (pieces->cnt <= most)
-		return 0;
-	lengths = xcalloc(pieces->cnt, sizeof(*lengths));
 	for (size_t i = 0; i < pieces->cnt; i++)
-		lengths[i] = length_ns(&pieces->items[i]);
-	qsort(lengths, pieces->cnt, sizeof(*lengths), longest_first);
-	return lengths[most - 1] + 1;
+		lengths[i] = (double)length_ns(&pieces->items[i]);
+	return keep_heaviest(lengths, pieces->cnt, most);
 }
 
 /* others: how many pieces are this one; 0: it is itself. */
@@ -180,14 +162,15 @@ static void add_piece(struct writing *w, json_t *list, const struct path_piece *
 
 static json_t *pieces_json(struct writing *w, const path_pieces *pieces, size_t most)
 {
-	int64_t limit_ns = length_limit(pieces, most), others_ns = 0;
+	_cleanup_(freep) bool *keep = longest_kept(pieces, most);
+	int64_t others_ns = 0;
 	json_t *list = json_array();
 	uint64_t others = 0;
 
 	for (size_t i = 0; i <= pieces->cnt; i++) {
 		const struct path_piece *p = i < pieces->cnt ? &pieces->items[i] : NULL;
 
-		if (p && length_ns(p) < limit_ns) {
+		if (p && !keep[i]) {
 			others++;
 			others_ns += length_ns(p);
 			continue;
@@ -202,7 +185,7 @@ static json_t *pieces_json(struct writing *w, const path_pieces *pieces, size_t 
 	return list;
 }
 
-static json_t *path_json(struct writing *w, const struct paths *p, size_t i, int64_t zero_ns, size_t most)
+static json_t *path_json(struct writing *w, const struct paths *p, size_t i, size_t most)
 {
 	const struct explained *e = &p->list.items[i];
 	json_t *o = json_object();
@@ -211,7 +194,6 @@ static json_t *path_json(struct writing *w, const struct paths *p, size_t i, int
 	snprintf(sid, sizeof(sid), "%" PRIu64, e->row->sid);
 	json_set(o, "sid", json_string(sid));
 	json_set(o, "rank", json_integer((json_int_t)e->rank));
-	json_set(o, "start_ns", json_integer(e->row->start_ns - zero_ns));
 	json_set(o, "latency_ns", json_integer(e->row->end_ns - e->row->start_ns));
 	json_set(o, "typical", json_boolean(i >= p->slowest_cnt));
 	json_set(o, "piece_cnt", json_integer((json_int_t)e->pieces.cnt));
@@ -227,7 +209,7 @@ static json_t *paths_json(const struct paths *p, const struct page_input *in, si
 	json_t *o = json_object(), *list = json_array();
 
 	for (size_t i = 0; i < p->list.cnt; i++)
-		json_add(list, path_json(&w, p, i, in->view.findings->intervals.items[0].start_ns, most));
+		json_add(list, path_json(&w, p, i, most));
 	json_set(o, "threads", w.thread_list);
 	json_set(o, "frames", w.frame_list);
 	json_set(o, "paths", list);

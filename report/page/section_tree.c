@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * section_tree.c - the verdict, the variance tree, the factors, the causes, the method: the views' JSON, with names.
+ * section_tree.c - the verdict, the variance tree, the factors, the causes, causal experiments, the method: the views' JSON, with names.
  *
  * Of a tree of thousands of nodes the page has those with the largest shares, and those above them.
  */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/banned.h"
 #include "report/page/sections.h"
@@ -47,46 +45,28 @@ const struct page_section section_verdict = { .id = "verdict", .title = "Verdict
 
 static json_t *method_data(const struct page_input *in, struct diag *reterr)
 {
-	json_t *o = json_object();
-
+	(void)in;
 	(void)reterr;
-	json_set(o, "version", json_text(in->version));
-	json_set(o, "trace", json_boolean(in->view.trace));
-	return o;
+	return json_object();		/* its text is report/html/method.html */
 }
 
 const struct page_section section_method = { .id = "method", .title = "Method and limits", .data = method_data };
 
 /* ---- tree ---- */
 
-struct weighed {
-	uint32_t node;
-	double weight;
-};
-
-static int heaviest_first(const void *pa, const void *pb)
-{
-	const struct weighed *a = pa, *b = pb;
-
-	if (a->weight != b->weight)
-		return a->weight > b->weight ? -1 : 1;
-	return (a->node > b->node) - (a->node < b->node);
-}
-
 #define NODES_MAX 600
 
 /* The caller frees it. */
 static bool *nodes_kept(const struct findings *f)
 {
-	_cleanup_(freep) struct weighed *order = xcalloc(f->nodes.cnt + 1, sizeof(*order));
-	bool *keep = xcalloc(f->nodes.cnt + 1, sizeof(*keep));
+	_cleanup_(freep) double *weights = xcalloc(f->nodes.cnt + 1, sizeof(*weights));
+	bool *keep;
 
 	for (uint32_t i = 0; i < f->nodes.cnt; i++)
-		order[i] = (struct weighed){ i, fabs(f->nodes.items[i].share) };
-	if (f->nodes.cnt > 1)
-		qsort(order, f->nodes.cnt, sizeof(*order), heaviest_first);
-	for (size_t i = 0; i < f->nodes.cnt && i < NODES_MAX; i++)
-		for (uint32_t n = order[i].node; n != NODE_NONE && !keep[n]; n = f->nodes.items[n].parent)
+		weights[i] = fabs(f->nodes.items[i].share);
+	keep = keep_heaviest(weights, f->nodes.cnt, NODES_MAX);
+	for (uint32_t i = 0; i < f->nodes.cnt; i++)
+		for (uint32_t n = keep[i] ? f->nodes.items[i].parent : NODE_NONE; n != NODE_NONE && !keep[n]; n = f->nodes.items[n].parent)
 			keep[n] = true;
 	return keep;
 }
@@ -142,7 +122,6 @@ static json_t *tree_data(const struct page_input *in, struct diag *reterr)
 	}
 	json_keep(nodes, keep);
 	json_set(o, "rests", rests_json(f, keep));
-	json_set(o, "node_cnt", json_integer((json_int_t)f->nodes.cnt));
 	json_object_del(o, "covariances");
 	return o;
 }
@@ -198,6 +177,7 @@ static json_t *causes_data(const struct page_input *in, struct diag *reterr)
 	if (by_class) {
 		json_t *list = json_object_get(by_class, "functions");
 
+		json_set(by_class, "function_cnt", json_integer((json_int_t)json_array_size(list)));
 		while (json_array_size(list) > PAGE_ROWS_MAX / 5)
 			json_array_remove(list, json_array_size(list) - 1);
 	}
@@ -210,3 +190,12 @@ static json_t *causes_data(const struct page_input *in, struct diag *reterr)
 }
 
 const struct page_section section_causes = { .id = "causes", .title = "Causes", .data = causes_data };
+
+/* ---- causal experiments ---- */
+
+static json_t *causal_data(const struct page_input *in, struct diag *reterr)
+{
+	return page_view(in, "causal", NULL, reterr);
+}
+
+const struct page_section section_causal = { .id = "causal", .title = "If it were faster", .data = causal_data };

@@ -4,7 +4,6 @@
  *
  * Of its edges the page has the heaviest, and those of knots; of its vertices those that such an edge touches.
  */
-#include <stdlib.h>
 
 #include "base/banned.h"
 #include "base/str.h"

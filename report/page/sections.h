@@ -23,6 +23,7 @@
 	X(wait_graph)		\
 	X(causes)		\
 	X(factors)		\
+	X(causal)		\
 	X(method)
 
 struct page_section {
@@ -40,11 +41,17 @@ PAGE_SECTIONS(X)
 /* Keeps the items of array for which keep[i]. */
 void json_keep(json_t *array, const bool *keep);
 
+/* For json_keep(): which are the `most` heaviest of cnt items; of equal ones the first.  The caller frees it. */
+bool *keep_heaviest(const double *weights, size_t cnt, size_t most);
+
+/* JSON without blanks; the caller frees it. */
+char *json_compact_text(const json_t *value, size_t *ret_len);
+
 /* Text as JSON, compressed (zlib) and in base64: { "packed": "..." } of what is long and is read by the page's scripts alone. */
 json_t *json_packed(const char *text, size_t len);
 json_t *json_packed_value(json_t *value);		/* takes value */
 
-/* The JSON of that view with these options; NULL: there is no such view, or it could not be made (*reterr says why). */
+/* The JSON of that view with these options; NULL: the run lacks what the view needs, or it could not be made (*reterr says why). */
 json_t *page_view(const struct page_input *in, const char *name, const struct view_options *options, struct diag *reterr);
 
 struct page_document {

@@ -26,8 +26,7 @@
 #define PIECES_SHOWN 40
 #define INDENT_MAX 8
 
-/* The name and kind of a thread or device; NULL: only its number is known. */
-static const struct thread_name *known(const struct trace *t, uint64_t tid)
+const struct thread_name *path_thread(const struct trace *t, uint64_t tid)
 {
 	for (size_t i = 0; t && i < t->threads.cnt; i++)
 		if (t->threads.items[i].tid == tid && t->threads.items[i].name)
@@ -112,7 +111,7 @@ static void add_piece(struct table *t, const struct style *s, const struct view_
 		      const struct explained *e, const struct path_piece *p)
 {
 	_cleanup_(str_release) struct str thread = STR_INIT, what = STR_INIT;
-	const struct thread_name *n = known(in->trace, p->tid);
+	const struct thread_name *n = path_thread(in->trace, p->tid);
 	char text[TEXT_MAX];
 
 	add_thread(&thread, n, p->tid);
@@ -172,7 +171,7 @@ static char *sentence_of(const struct style *s, const struct view_input *in,
 	if (!longest)
 		return xasprintf("%s %" PRIu64 " took %s", in->findings->interval.name, e->row->sid,
 				 text_ns(a, (double)latency_ns, s->utf8));
-	n = known(in->trace, longest->tid);
+	n = path_thread(in->trace, longest->tid);
 	add_what(&what, longest, kind_of(n), s);
 	add_thread(&thread, n, longest->tid);
 	return xasprintf("%s %" PRIu64 " took %s (rank %s of %s); its longest piece is"

@@ -23,6 +23,8 @@ expect 2 "$VPROF" report server --open -o -
 expect 4 "$VPROF" report server -o nosuch/page.html
 says 'nosuch/page.html'
 expect 2 "$VPROF" report server --interval nosuch
+expect 4 "$VPROF" report server -o /dev/full
+grep -q 'run 1,' .err && fail "it is said to be written, and is not" || pass
 
 # ---- the file ----
 expect 0 "$VPROF" report server -o page.html
@@ -46,6 +48,38 @@ expect 1 python3 "$check" diff two.html "$VPROF" other server
 expect 3 "$VPROF" report server open
 expect 2 "$VPROF" report server nosuch
 
+# ---- causal experiments ----
+expect 0 "$VPROF" causal --predict other --target hash --target flush --target lock:m --speedups 25,50,100
+expect 0 "$VPROF" report other -o causal.html
+expect 0 python3 "$check" file causal.html verdict latency tree slow-vs-fast over-time critical-path wait-graph causes factors causal method
+expect 0 python3 "$check" causal causal.html "$VPROF" other
+expect 0 python3 "$check" numbers causal.html "$VPROF" other
+
+# ---- a run made of digests has no single intervals ----
+for run in server other; do
+	expect 0 "$VPROF" export --format digest $run -o $run.vpd
+	expect 0 "$VPROF" import --from digest $run.vpd -o sums_of_$run
+done
+expect 0 "$VPROF" report sums_of_server -o sums.html
+says 'lacks what only the trace has'
+expect 0 python3 "$check" file sums.html verdict tree slow-vs-fast causes factors method
+expect 0 "$VPROF" report sums_of_server sums_of_other -o two_sums.html
+expect 0 python3 "$check" file two_sums.html verdict causes method
+expect 0 "$VPROF" report sums_of_server other -o mixed.html
+expect 0 python3 "$check" file mixed.html verdict causes method
+
+# ---- what is cut ----
+python3 "$top/tests/report/page_tuples.py" 20 wide >wide.tuples
+expect 0 "$VPROF" import --from tuples wide.tuples -o wide
+expect 0 "$VPROF" report wide -o wide.html
+expect 0 python3 "$check" wide wide.html "$VPROF" wide
+expect 1 python3 "$check" wide page.html "$VPROF" server
+# One more interval than are all drawn: the slowest 20,000, and each second of the others.
+python3 "$top/tests/report/page_tuples.py" 100001 plain >plain.tuples
+expect 0 "$VPROF" import --from tuples plain.tuples -o plain
+expect 0 "$VPROF" report plain -o plain.html
+expect 0 python3 "$check" dots plain.html 60001
+
 # ---- names that would like to be more ----
 python3 "$top/tests/report/page_tuples.py" 300 hostile >hostile.tuples
 expect 0 "$VPROF" import --from tuples hostile.tuples -o hostile
@@ -56,7 +90,7 @@ expect 0 python3 "$check" numbers hostile.html "$VPROF" hostile
 # ---- without the trace ----
 rm -rf vprof.data/runs/001/*		# of server
 expect 0 "$VPROF" report server -o bare.html
-says 'nothing follows the brush'
+says 'lacks what only the trace has'
 expect 0 python3 "$check" file bare.html verdict latency tree slow-vs-fast over-time causes factors method
 
 # ---- 100,000 intervals ----

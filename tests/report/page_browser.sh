@@ -34,6 +34,27 @@ done
 python3 "$top/tests/report/page_tuples.py" 300 hostile >two.tuples
 expect 0 "$VPROF" import --from tuples two.tuples -o two
 expect 0 "$VPROF" report hostile two -o other.sides.html
+# What is cut, digests, causal experiments; latencies that are equal, and beyond what doubles tell apart.
+python3 "$top/tests/report/page_tuples.py" 20 wide >wide.tuples
+expect 0 "$VPROF" import --from tuples wide.tuples -o wide
+expect 0 "$VPROF" report wide -o other.wide.html
+for run in server wide; do
+	expect 0 "$VPROF" export --format digest $run -o $run.vpd
+	expect 0 "$VPROF" import --from digest $run.vpd -o sums_of_$run
+done
+expect 0 "$VPROF" report sums_of_wide -o other.digest.html
+expect 0 "$VPROF" report sums_of_server sums_of_wide -o other.digests.html
+expect 0 "$VPROF" causal --predict two
+expect 0 "$VPROF" report two -o other.causal.html
+{
+	echo "vprof-tuples 1"
+	for i in 0 1 2 3; do
+		echo "interval $i request 1 ${i}0000000000000000 1 $((i + 1))0000000000000000"
+		echo "segment 1 $i ${i}0000000000000000 $((i + 1))0000000000000000 running"
+	done
+} | sed 's/ 00*\([0-9]\)/ \1/g' >equal.tuples
+expect 0 "$VPROF" import --from tuples equal.tuples -o equal
+expect 0 "$VPROF" report equal -o other.equal.html
 for browser in $browsers; do
 	NODE_PATH=$npm/node_modules HOME=$work expect 0 node "$top/tests/report/page_browser.cjs" "$(command -v $browser)" "$work"
 	cat .out

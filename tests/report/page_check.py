@@ -3,6 +3,8 @@
 # page_check.py file PAGE SECTION...	one inert file with these sections, no more
 # page_check.py numbers PAGE VPROF RUN	its data are what vprof show prints
 # page_check.py diff PAGE VPROF BASE HEAD	the same of two sides and vprof diff
+# page_check.py causal PAGE VPROF RUN	the same of causal experiments
+# page_check.py wide PAGE VPROF RUN	what is cut is the least, is counted, and all still sums up
 # page_check.py dots PAGE N		as many intervals are drawn
 import base64
 import hashlib
@@ -91,6 +93,7 @@ def check_file(path, sections):
     must(not re.search(r"url\((?!#)|@import|fetch\(|XMLHttp|WebSocket|import\(|https?://(?!www\.w3\.org)", page.scripts[0] + page.styles[0]),
          "something is loaded")
     must(not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", page.text), "control characters")
+    must(page.data["waits"]["handed-over"] == "handed over, not taken up" and page.data["waits"]["lock"] == "lock wait", "waits")
     must(page.data["schema"] == "vprof.report/1" and sorted(page.data["sections"]) == sorted(sections), "data")
 
 
@@ -188,6 +191,61 @@ def check_diff(path, vprof, base, head):
     must(latency["base"] == [sum(a <= ns < b for ns in latencies) for a, b in zip(edges, edges[1:])], "bins of base")
 
 
+def check_causal(path, vprof, run):
+    must(Page(path).data["sections"]["causal"] == show(vprof, run, "causal"), "causal is not show causal")
+
+
+def check_cut_tree(tree, nodes):
+    kept = {node["id"] for node in tree["nodes"]}
+    rests = {rest["parent"]: rest for rest in tree["rests"]}
+    must(rests and len(kept) < len(nodes), "nothing is cut")
+    must(sum(rest["count"] for rest in rests.values()) == sum(n["id"] not in kept and n["parent"] in kept for n in nodes), "count of rests")
+    for node in tree["nodes"]:
+        below = [child["share"] for child in tree["nodes"] if child["parent"] == node["id"]]
+        if node["id"] in rests:
+            below.append(rests[node["id"]]["share"])
+        if below:
+            must(math.isclose(sum(below), node["share"], abs_tol=1e-9), f"below {node['label']}: {sum(below)} is not {node['share']}")
+
+
+def check_cut_paths(page, view):
+    """The longest pieces; of equal ones the first; the others are counted, and take their time."""
+    by_sid = {str(path["sid"]): path for path in view["paths"]}
+    cut = 0
+    for path in unpack(page)["paths"]:
+        pieces = [path["pieces"][i:i + 6] for i in range(0, len(path["pieces"]), 6)]
+        lengths = [p["end_ns"] - p["start_ns"] for p in by_sid[path["sid"]]["pieces"]]
+        kept_cnt = sum(not p[5] for p in pieces)
+        longest = set(sorted(range(len(lengths)), key=lambda i: (-lengths[i], i))[:kept_cnt])
+        want = []
+        for i, ns in enumerate(lengths):
+            if i not in longest and want and want[-1][1]:
+                want[-1] = (want[-1][0] + ns, want[-1][1] + 1)
+            else:
+                want.append((ns, 0 if i in longest else 1))
+        must(kept_cnt >= 7 and [(p[1], p[5]) for p in pieces] == want, f"pieces of {path['sid']}")
+        must(sum(p[1] for p in pieces) == path["latency_ns"] and path["piece_cnt"] == len(lengths), f"{path['sid']} is not whole")
+        cut += kept_cnt < len(lengths)
+    must(cut, "no path is cut")
+
+
+def check_wide(path, vprof, run):
+    page = Page(path).data["sections"]
+    check_cut_tree(page["tree"], show(vprof, run, "variance-tree")["nodes"])
+    check_cut_paths(page["critical-path"], show(vprof, run, "critical-path", "--slowest", "2000"))
+    parts, others = page["slow-vs-fast"]["parts"], page["slow-vs-fast"]["others"]
+    view = show(vprof, run, "slow-vs-fast")
+    must(others and len(parts) + others["count"] == len(view["parts"]), "count of parts")
+    for side in ("slow", "fast"):
+        key = f"{side}_mean_ns"
+        close(sum(part[key] for part in parts) + others[key], view[side]["mean_ns"], f"parts of {side}")
+    factors, edges = show(vprof, run, "factors", "--all")["factors"], show(vprof, run, "wait-graph")["edges"]
+    must(page["factors"]["factors"] and len(page["factors"]["factors"]) < page["factors"]["factor_cnt"] == len(factors), "factors")
+    must(0 < len(page["wait-graph"]["edges"]) < page["wait-graph"]["edge_cnt"] == len(edges), "edges")
+    by_class = page["causes"]["by_class"]
+    must(len(by_class["functions"]) < by_class["function_cnt"] == len(show(vprof, run, "variance-tree", "--by", "cause")["functions"]), "classes")
+
+
 def check_dots(path, count):
     dots = unpack(Page(path).data["sections"]["over-time"]["dots"])
     must(len(dots["start_ns"]) == len(dots["latency_ns"]) == len(dots["sid"]) == count, f"{len(dots['start_ns'])} dots")
@@ -197,6 +255,10 @@ if sys.argv[1] == "file":
     check_file(sys.argv[2], sys.argv[3:])
 elif sys.argv[1] == "numbers":
     check_numbers(*sys.argv[2:])
+elif sys.argv[1] == "causal":
+    check_causal(*sys.argv[2:])
+elif sys.argv[1] == "wide":
+    check_wide(*sys.argv[2:])
 elif sys.argv[1] == "diff":
     check_diff(*sys.argv[2:])
 else:
