@@ -22,6 +22,7 @@ COMPARE_NUMBERS(compare_uint32, uint32_t)
 COMPARE_NUMBERS(compare_uint64, uint64_t)
 COMPARE_NUMBERS(compare_int64, int64_t)
 COMPARE_NUMBERS(compare_double, double)
+COMPARE_NUMBERS(compare_size, size_t)
 #undef COMPARE_NUMBERS
 
 /* Index of the ceil(q n)-th smallest of n > 0 in ascending order: of 10, 20, 30, 40 the p50 is 20. */

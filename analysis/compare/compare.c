@@ -5,7 +5,6 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/compare/changes.h"
 #include "analysis/compare/contrast.h"
@@ -156,6 +155,7 @@ static void compare_metric(struct comparison *c, enum metric metric, struct run_
 			values[s][r] = of[s][r].value[metric];
 			errors[s][r] = of[s][r].log_se[metric];
 		}
+		m->values[s] = values[s];
 	}
 	if (!all_known(values, c))
 		return;

@@ -38,6 +38,7 @@ enum verdict { VERDICT_UNKNOWN, VERDICT_SAME, VERDICT_BETTER, VERDICT_WORSE };
 const char *verdict_name(enum verdict v);
 
 struct compared_metric {
+	const double *values[SIDE_CNT];	/* of the runs; in the arena */
 	double of[SIDE_CNT];		/* ns; var: ns^2; NAN: not known */
 	double ratio;			/* head / base; NAN: not known */
 	double ci95[2];			/* of the ratio */
@@ -103,6 +104,7 @@ struct gate_term {
 	bool falls;			/* "<-": violated by a fall */
 	double amount;			/* 0.1: of +10% or +10pt */
 	enum gate_result result;
+	bool is_known;			/* all runs have that figure */
 	double value;			/* ratio head / base; GATE_SHARE: the difference; NAN: not known */
 	double ci95[2];
 	bool has_ci95;

@@ -14,7 +14,6 @@
 #include "analysis/compare/changes.h"
 #include "analysis/compare/compare.h"
 #include "analysis/compare/contrast.h"
-#include "analysis/compare/metrics.h"
 #include "base/alloc.h"
 #include "base/banned.h"
 
@@ -75,16 +74,13 @@ int gate_check_functions(const struct gate *g, const struct compared_side *base,
 	return 0;
 }
 
-static double value_of(const struct gate_term *t, const struct findings *f)
+static double value_of(const struct gate_term *t, const struct comparison *c, unsigned side, size_t run)
 {
-	struct run_metrics m;
 	double share, mean_ns;
 
-	if (t->subject == GATE_METRIC) {
-		run_metrics_of(f, &m);
-		return m.value[t->metric];
-	}
-	function_sums(f, t->function, &share, &mean_ns);
+	if (t->subject == GATE_METRIC)
+		return c->metrics[t->metric].values[side][run];
+	function_sums(c->runs[side][run].findings, t->function, &share, &mean_ns);
 	return t->subject == GATE_SHARE ? share : mean_ns;
 }
 
@@ -94,7 +90,6 @@ struct judged {
 	struct gate_term *term;
 	struct contrast contrast;
 	double limit, p;		/* of the contrast; p: of a violation */
-	bool known;
 };
 
 static bool read_values(const struct gate_term *t, const struct comparison *c, double *ret[SIDE_CNT])
@@ -104,7 +99,7 @@ static bool read_values(const struct gate_term *t, const struct comparison *c, d
 	for (unsigned s = 0; s < SIDE_CNT; s++) {
 		ret[s] = ARENA_NEW(c->arena, double, c->run_cnt[s]);
 		for (size_t r = 0; r < c->run_cnt[s]; r++) {
-			ret[s][r] = value_of(t, c->runs[s][r].findings);
+			ret[s][r] = value_of(t, c, s, r);
 			known &= isfinite(ret[s][r]);
 		}
 	}
@@ -158,7 +153,8 @@ static void judge_term(struct judged *j, const struct comparison *c)
 	bool is_log;
 
 	t->result = GATE_INCONCLUSIVE;
-	if (!read_values(t, c, values))
+	t->is_known = read_values(t, c, values);
+	if (!t->is_known)
 		return;
 	is_log = t->subject != GATE_SHARE &&
 		 have_logs(values[SIDE_BASE], c->run_cnt[SIDE_BASE], values[SIDE_HEAD], c->run_cnt[SIDE_HEAD]);
@@ -171,7 +167,6 @@ static void judge_term(struct judged *j, const struct comparison *c)
 		memcpy(t->ci95, m->ci95, sizeof(t->ci95));
 		return;
 	}
-	j->known = true;
 	contrast_ci95(&j->contrast, ci);
 	t->result = result_of(t, ci, j->limit);
 	j->p = contrast_p(&j->contrast, j->limit, t->falls);
@@ -214,7 +209,7 @@ static uint64_t runs_needed(const struct comparison *c, const struct judged *lis
 
 		if (list[i].term->result != GATE_INCONCLUSIVE)
 			continue;
-		needed = list[i].known ? contrast_runs_needed(&list[i].contrast, list[i].limit, run_cnt, c->paired) : 0;
+		needed = list[i].term->is_known ? contrast_runs_needed(&list[i].contrast, list[i].limit, run_cnt, c->paired) : 0;
 		if (!needed)
 			return 0;
 		most = needed > most ? needed : most;

@@ -430,11 +430,6 @@ void matching_free(struct matching *m)
 	free(m);
 }
 
-size_t matching_cnt(const struct matching *m)
-{
-	return m->all.cnt;
-}
-
 const struct matched *matching_get(const struct matching *m, size_t id)
 {
 	return &m->all.items[id];

@@ -24,7 +24,6 @@ struct matching *matching_of(const struct compared_side *base, const struct comp
 void matching_free(struct matching *m);
 DEFINE_CLEANUP(struct matching *, matching_free);
 
-size_t matching_cnt(const struct matching *m);
 const struct matched *matching_get(const struct matching *m, size_t id);
 /* The number of a function of that side. */
 size_t matching_id(const struct matching *m, enum side side, const char *name, const char *file);

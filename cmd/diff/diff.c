@@ -145,7 +145,7 @@ static int take_inconclusive(unsigned *ret)
 	return EXIT_DONE;
 }
 
-/* The two commands behind the two "--". */
+/* The two commands after the two "--". */
 static int take_commands(char *const *given, struct args *base, struct args *head)
 {
 	struct args *to = base;

@@ -10,7 +10,7 @@
 
 /*
  * Records cnt runs of each command in the order ABBA..., as the groups NAME.base and NAME.head.  name NULL: "diff1", or the
- * first such that is free.  Returns EXIT_DONE, or what to end with, which was told; the names of the groups are the caller's.
+ * first such that is free.  Returns EXIT_DONE, or what to end with, after its message; the names of the groups are the caller's.
  */
 int diff_interleave(struct store *s, unsigned cnt, const char *name, const struct args *base, const struct args *head,
 		    bool stdout_to_stderr, char *ret_groups[2]);

@@ -3,7 +3,7 @@
  * diff_interleave.c - `vprof diff --interleave N -- COMMAND_A -- COMMAND_B`: both are recorded in turns, ABBA..., so that what
  * the machine does meanwhile meets both alike.
  */
-#include <stdlib.h>
+#include <errno.h>
 
 #include "base/alloc.h"
 #include "base/banned.h"
@@ -39,17 +39,22 @@ static int record_turn(struct turns *t, unsigned side, unsigned number)
 	return findings && !findings->interval.cnt ? announce_findings(t->store, &run, findings) : status;
 }
 
-/* NAME, or the first of diff1, diff2, ... that nobody has. */
-static char *choose_name(struct store *s, const char *name)
+/* NAME, or the first of diff1, diff2, ... that is free; NULL if that cannot be read. */
+static char *choose_name(struct store *s, const char *name, struct diag *reterr)
 {
 	if (name)
 		return xstrdup(name);
 	for (unsigned i = 1; ; i++) {
 		_cleanup_(freep) char *base = xasprintf("diff%u.base", i);
 		_cleanup_(freep) char *head = xasprintf("diff%u.head", i);
+		int r = group_is_free(s, base, reterr);
 
-		if (group_is_free(s, base, NULL) == 0 && group_is_free(s, head, NULL) == 0)
+		if (r == 0)
+			r = group_is_free(s, head, reterr);
+		if (r == 0)
 			return xasprintf("diff%u", i);
+		if (r != -EEXIST)
+			return NULL;
 	}
 }
 
@@ -57,11 +62,14 @@ int diff_interleave(struct store *s, unsigned cnt, const char *name, const struc
 		    bool stdout_to_stderr, char *ret_groups[2])
 {
 	_cleanup_(config_release) struct config config = { 0 };
-	_cleanup_(freep) char *chosen = choose_name(s, name);
+	_cleanup_(freep) char *chosen = NULL;
 	struct turns t = { s, { .stdout_to_stderr = stdout_to_stderr, .config = &config }, { base, head }, ret_groups, cnt };
 	struct diag diag = DIAG_INIT;
 	int status = EXIT_DONE;
 
+	chosen = choose_name(s, name, &diag);
+	if (!chosen)
+		return fail(&diag);
 	ret_groups[0] = xasprintf("%s.base", chosen);
 	ret_groups[1] = xasprintf("%s.head", chosen);
 	if (project_config(&config, &diag) < 0 || group_is_free(s, ret_groups[0], &diag) < 0 ||

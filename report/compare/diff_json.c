@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* diff_json.c - a comparison as vprof.diff/1. */
-#include <string.h>
 
 #include "base/banned.h"
 #include "report/compare/diff_words.h"

@@ -9,8 +9,6 @@
  *	mean    1.12 ms  1.30 ms   +16 %  +9.8 to +23 %   worse
  */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/banned.h"
 #include "base/text/table.h"

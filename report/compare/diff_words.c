@@ -4,11 +4,8 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/banned.h"
-#include "base/text/utf8.h"
 #include "report/style.h"
 #include "report/words/sentence.h"
 
@@ -166,6 +163,8 @@ char *term_text(const struct gate_term *t, const struct comparison *c)
 	char a[TEXT_MAX], b[TEXT_MAX];
 
 	str_addf(&s, "%s %s", t->text, words[t->result]);
+	if (!t->is_known)
+		str_add(&s, ": not all runs have that figure");
 	if (!isfinite(t->value))
 		return str_take(&s);
 	if (t->subject == GATE_SHARE)
@@ -179,6 +178,14 @@ char *term_text(const struct gate_term *t, const struct comparison *c)
 	return str_take(&s);
 }
 
+static bool all_known(const struct gate *g)
+{
+	for (size_t i = 0; i < g->terms.cnt; i++)
+		if (!g->terms.items[i].is_known)
+			return false;
+	return true;
+}
+
 const char *text_needed(char buf[TEXT_MAX], const struct gate *g, const struct comparison *c)
 {
 	buf[0] = '\0';
@@ -188,7 +195,7 @@ const char *text_needed(char buf[TEXT_MAX], const struct gate *g, const struct c
 		snprintf(buf, TEXT_MAX, "a verdict needs %d runs a side", COMPARE_RUNS_MIN);
 	else if (g->runs_needed)
 		snprintf(buf, TEXT_MAX, "about %" PRIu64 " runs a side would tell", g->runs_needed);
-	else
+	else if (all_known(g))
 		snprintf(buf, TEXT_MAX, "the difference is too near to the limit to tell");
 	return buf;
 }

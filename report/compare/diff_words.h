@@ -6,10 +6,10 @@
 #include "base/str.h"
 #include "report/compare/diff.h"
 
-/* "head is worse: p99 rose by 34 % (95 % CI +20 to +50 %); ...": the caller frees it. */
+/* "head is worse: p99 +34 % (95 % CI +20 to +50 %); ...": the caller frees it. */
 char *diff_sentence(const struct diff_input *in, bool utf8);
 
-/* "log_append › lock wait (moved here from a.c)"; the caller frees it. */
+/* "log_append › lock wait  (moved from a.c)"; the caller frees it. */
 char *change_label(const struct change *x, bool utf8);
 
 /* "+34 %", "-3.1 %": of a ratio; "?": not known. */
@@ -18,7 +18,7 @@ const char *text_change(char buf[TEXT_MAX], double ratio);
 const char *text_change_ci95(char buf[TEXT_MAX], bool known, const double ci95[2]);
 /* "p99>+10% is violated: +34 % (95 % CI +20 to +50 %)"; the caller frees it. */
 char *term_text(const struct gate_term *t, const struct comparison *c);
-/* "about 12 runs a side would tell", "3 runs a side are the least"; "" where nothing is wanting. */
+/* "about 12 runs a side would tell", "a verdict needs 3 runs a side"; "" if there is a verdict, or a term has no figure. */
 const char *text_needed(char buf[TEXT_MAX], const struct gate *g, const struct comparison *c);
 
 #endif

@@ -73,6 +73,11 @@ says 'head is better'
 # Too few runs, and runs that cannot tell.
 expect 3 "$VPROF" diff base.1,base.2 slow --gate 'p99>+10%'
 says 'within these runs only' 'a verdict needs 3 runs a side' 'few'
+expect 0 "$VPROF" export --format digest base.3 -o sums.vpd	# of its p99.9 nothing is known
+expect 0 "$VPROF" import --from digest sums.vpd -o sums
+expect 3 "$VPROF" diff base.1,base.2,sums slow --gate 'p99.9>+10%'
+says 'p99.9>+10% is open: not all runs have that figure'
+grep -q 'too near' .out .err && fail 'a figure that is not known is too near to a limit' || pass
 expect 1 "$VPROF" diff base.1,base.2 slow --gate 'p99>+10%' --fail-inconclusive
 expect 125 "$VPROF" diff base.1,base.2 slow --gate 'p99>+10%' --inconclusive-exit 125
 "$VPROF" diff base.1 slow.1 --gate 'p99>+10%' --format json >.json 2>.err
@@ -159,5 +164,5 @@ says 'pair 3 of 3' 'gate: failed' 'compared pair by pair'
 [ "$("$VPROF" show runs --format csv | cut -d, -f2 | grep diff1 | tr '\n' ' ')" = \
 	'diff1.base.1 diff1.head.1 diff1.head.2 diff1.base.2 diff1.base.3 diff1.head.3 ' ] && pass ||
 	fail "not ABBA: $("$VPROF" show runs --format csv)"
-expect 1 "$VPROF" diff --interleave 2 -o x -- ./loop 1 -- sh -c 'exit 1'
+expect 7 "$VPROF" diff --interleave 2 -o x -- ./loop 1 -- sh -c 'exit 7'
 finish

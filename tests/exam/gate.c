@@ -25,7 +25,7 @@ struct world {
 static FILE *json;
 static bool first_row = true, missed;
 
-/* sign 1: at least target; -1: at most; 0: just told. */
+/* sign 1: at least target; -1: at most; 0: printed only. */
 static void report(const char *name, double value, int sign, double target)
 {
 	bool ok = sign == 0 || (sign > 0 ? value >= target : value <= target);
