@@ -117,6 +117,31 @@ void utf8_add_line(struct str *to, const char *text)
 	add(to, text, "");
 }
 
+void utf8_add_xml(struct str *to, const char *text)
+{
+	_cleanup_(str_release) struct str clean = STR_INIT;
+
+	utf8_add_line(&clean, text);
+	for (const char *c = str_cstr(&clean); *c; c++) {
+		switch (*c) {
+		case '<': str_add(to, "&lt;"); break;
+		case '>': str_add(to, "&gt;"); break;
+		case '&': str_add(to, "&amp;"); break;
+		case '"': str_add(to, "&quot;"); break;
+		case '\'': str_add(to, "&apos;"); break;
+		default: str_addc(to, *c);
+		}
+	}
+}
+
+void utf8_put_xml(FILE *out, const char *text)
+{
+	_cleanup_(str_release) struct str escaped = STR_INIT;
+
+	utf8_add_xml(&escaped, text);
+	fputs(str_cstr(&escaped), out);
+}
+
 /* The longest start of text that is not wider than width: its bytes. */
 static size_t head_bytes(const char *text, size_t width)
 {

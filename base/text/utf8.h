@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include "base/str.h"
 
 /* Does the user's locale say UTF-8? */
@@ -28,6 +29,10 @@ void utf8_add_clean(struct str *to, const char *text);
 
 /* The same for one line of a table: '\n' and '\t' go as well. */
 void utf8_add_line(struct str *to, const char *text);
+
+/* As utf8_add_line(), for the text and the attributes of XML and HTML: < > & " ' are escaped. */
+void utf8_add_xml(struct str *to, const char *text);
+void utf8_put_xml(FILE *out, const char *text);
 
 /* Appends text, its middle replaced by ellipsis if it is wider than width. */
 void utf8_add_shortened(struct str *to, const char *text, size_t width, const char *ellipsis);

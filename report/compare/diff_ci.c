@@ -74,14 +74,11 @@ static void put_markdown(FILE *out, const char *text)
 {
 	_cleanup_(str_release) struct str clean = STR_INIT;
 
-	utf8_add_line(&clean, text);
+	utf8_add_xml(&clean, text);
 	for (const char *c = str_cstr(&clean); *c; c++) {
-		if (*c == '<' || *c == '>' || *c == '&')
-			fputs(*c == '<' ? "&lt;" : *c == '>' ? "&gt;" : "&amp;", out);
-		else if (strchr("\\`*_{}[]#|~!", *c))
-			fprintf(out, "\\%c", *c);
-		else
-			fputc(*c, out);
+		if (strchr("\\`*_{}[]#|~!", *c))
+			fputc('\\', out);
+		fputc(*c, out);
 	}
 }
 
@@ -134,22 +131,6 @@ void diff_github_summary(FILE *out, const struct diff_input *in)
 
 /* ---- JUnit ---- */
 
-static void put_xml(FILE *out, const char *text)
-{
-	_cleanup_(str_release) struct str clean = STR_INIT;
-
-	utf8_add_line(&clean, text);
-	for (const char *c = str_cstr(&clean); *c; c++) {
-		switch (*c) {
-		case '<': fputs("&lt;", out); break;
-		case '>': fputs("&gt;", out); break;
-		case '&': fputs("&amp;", out); break;
-		case '"': fputs("&quot;", out); break;
-		default: fputc(*c, out);
-		}
-	}
-}
-
 static size_t count_results(const struct gate *g, enum gate_result r)
 {
 	size_t cnt = 0;
@@ -165,13 +146,13 @@ static void put_case(FILE *out, const struct gate_term *t, const struct diff_inp
 	char needed[TEXT_MAX];
 
 	fputs("    <testcase classname=\"vprof.gate\" name=\"", out);
-	put_xml(out, t->text);
+	utf8_put_xml(out, t->text);
 	if (t->result == GATE_PASS) {
 		fputs("\"/>\n", out);
 		return;
 	}
 	fprintf(out, "\">\n      <%s message=\"", t->result == GATE_FAIL ? "failure" : "skipped");
-	put_xml(out, text);
+	utf8_put_xml(out, text);
 	if (t->result == GATE_INCONCLUSIVE && *text_needed(needed, in->gate, in->comparison))
 		fprintf(out, "; %s", needed);
 	fputs("\"/>\n    </testcase>\n", out);
@@ -190,6 +171,6 @@ void diff_junit(FILE *out, const struct diff_input *in)
 	for (size_t i = 0; i < cnt; i++)
 		put_case(out, &g->terms.items[i], in);
 	fputs("    <system-out>", out);
-	put_xml(out, sentence);
+	utf8_put_xml(out, sentence);
 	fputs("</system-out>\n  </testsuite>\n</testsuites>\n", out);
 }

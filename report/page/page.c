@@ -74,23 +74,6 @@ static json_t *waits_json(void)
 
 /* ---- HTML ---- */
 
-static void write_text(FILE *out, const char *text)
-{
-	_cleanup_(str_release) struct str clean = STR_INIT;
-
-	utf8_add_line(&clean, text);
-	for (const char *at = str_cstr(&clean); *at; at++) {
-		switch (*at) {
-		case '<': fputs("&lt;", out); break;
-		case '>': fputs("&gt;", out); break;
-		case '&': fputs("&amp;", out); break;
-		case '"': fputs("&quot;", out); break;
-		case '\'': fputs("&#39;", out); break;
-		default: fputc(*at, out);
-		}
-	}
-}
-
 /* '<' is nowhere in JSON but in texts. */
 static void write_data(FILE *out, const json_t *data)
 {
@@ -110,9 +93,9 @@ static void write_head(FILE *out, const struct page_document *d)
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n"
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 		"<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"vprof ", page_policy);
-	write_text(out, d->version);
+	utf8_put_xml(out, d->version);
 	fputs("\">\n<title>", out);
-	write_text(out, d->title);
+	utf8_put_xml(out, d->title);
 	fprintf(out, "</title>\n<style>%s</style>\n</head>\n", page_style);
 }
 
@@ -122,7 +105,7 @@ static void write_section(FILE *out, const struct page_document *d, const char *
 	fprintf(out, "<section id=\"%s\" aria-labelledby=\"%s-title\">\n<h2 id=\"%s-title\">%s</h2>\n", id, id, id, title);
 	if (strcmp(id, section_verdict.id) == 0) {
 		fputs("<p class=\"sentence\">", out);
-		write_text(out, d->sentence);
+		utf8_put_xml(out, d->sentence);
 		fputs("</p>\n<noscript><p class=\"note\">The figures below need JavaScript, which is off here.</p></noscript>\n", out);
 	}
 	if (strcmp(id, section_method.id) == 0)

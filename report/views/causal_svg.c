@@ -19,30 +19,6 @@ struct scale {
 	double x, y;			/* of the panel */
 };
 
-static void add_xml(struct str *to, const char *text)
-{
-	_cleanup_(str_release) struct str clean = STR_INIT;
-
-	utf8_add_line(&clean, text);
-	for (const char *c = str_cstr(&clean); *c; c++)
-		switch (*c) {
-		case '<':
-			str_add(to, "&lt;");
-			break;
-		case '>':
-			str_add(to, "&gt;");
-			break;
-		case '&':
-			str_add(to, "&amp;");
-			break;
-		case '"':
-			str_add(to, "&quot;");
-			break;
-		default:
-			str_addc(to, *c);
-		}
-}
-
 static double change(enum gain_metric m, double gain)
 {
 	return 100 * (m == GAIN_THROUGHPUT ? gain : -gain);
@@ -150,7 +126,7 @@ static void draw_panel(FILE *out, const struct scale *s, const struct experiment
 {
 	_cleanup_(str_release) struct str title = STR_INIT;
 
-	add_xml(&title, first->target);
+	utf8_add_xml(&title, first->target);
 	fprintf(out, "<g>\n");
 	draw_axes(out, s, str_cstr(&title));
 	draw_prediction(out, s, e, first->target);
@@ -166,8 +142,8 @@ static void draw_head(FILE *out, const struct experiments *e, size_t panel_cnt)
 	_cleanup_(freep) char *sentence = causal_sentence(e);
 	_cleanup_(str_release) struct str clean = STR_INIT, interval = STR_INIT;
 
-	add_xml(&clean, sentence);
-	add_xml(&interval, e->interval ? e->interval : "the interval");
+	utf8_add_xml(&clean, sentence);
+	utf8_add_xml(&interval, e->interval ? e->interval : "the interval");
 	fprintf(out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%zu\" font-family=\"sans-serif\" font-size=\"11\">\n",
 		(columns ? columns : 1) * PANEL_WIDTH, HEAD + rows * PANEL_HEIGHT);
