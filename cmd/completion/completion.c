@@ -39,11 +39,15 @@ static bool takes_runs(const struct cmd *c)
 }
 
 /* Runs by number and name, groups by name; functions; kinds of intervals: a line each. */
+#define ASK_RUNS "vprof show runs --format csv 2>/dev/null | awk -F, 'NR > 1 { print $1; if ($2 != \"\" && $2 !~ /^\"/) { print $2;" \
+	" if (sub(/[.][1-9][0-9]*$/, \"\", $2) && !seen[$2]++) print $2 } }'"
+#define ASK_FUNCTIONS "vprof sql 'SELECT DISTINCT name FROM function ORDER BY name' --format csv 2>/dev/null | sed 1d"
+#define ASK_INTERVALS "vprof sql 'SELECT DISTINCT interval FROM finding WHERE interval IS NOT NULL' --format csv 2>/dev/null | sed 1d"
+
 static const char shared[] =
-	"_vprof_runs() { vprof show runs --format csv 2>/dev/null | awk -F, 'NR > 1 { print $1; if ($2 != \"\" && $2 !~ /^\"/) { print $2;"
-	" if (sub(/[.][1-9][0-9]*$/, \"\", $2) && !seen[$2]++) print $2 } }'; }\n"
-	"_vprof_functions() { vprof sql 'SELECT DISTINCT name FROM function ORDER BY name' --format csv 2>/dev/null | sed 1d; }\n"
-	"_vprof_intervals() { vprof sql 'SELECT DISTINCT interval FROM finding WHERE interval IS NOT NULL' --format csv 2>/dev/null | sed 1d; }\n";
+	"_vprof_runs() { " ASK_RUNS "; }\n"
+	"_vprof_functions() { " ASK_FUNCTIONS "; }\n"
+	"_vprof_intervals() { " ASK_INTERVALS "; }\n";
 
 static const char *const askers[] = {
 	[WORDS_RUNS] = "_vprof_runs", [WORDS_FUNCTIONS] = "_vprof_functions", [WORDS_INTERVALS] = "_vprof_intervals",
@@ -215,11 +219,9 @@ static void put_fish_option(const struct cmd *c, const struct option_desc *o)
 static void put_fish(void)
 {
 	printf("# fish: put it as vprof.fish into ~/.config/fish/completions\n"
-	       "function __vprof_runs\n\tvprof show runs --format csv 2>/dev/null | awk -F, 'NR > 1 { print $1; if ($2 != \"\" && $2 !~ /^\"/) "
-	       "{ print $2; if (sub(/[.][1-9][0-9]*$/, \"\", $2) && !seen[$2]++) print $2 } }'\nend\n"
-	       "function __vprof_functions\n\tvprof sql 'SELECT DISTINCT name FROM function ORDER BY name' --format csv 2>/dev/null | sed 1d\nend\n"
-	       "function __vprof_intervals\n\tvprof sql 'SELECT DISTINCT interval FROM finding WHERE interval IS NOT NULL' --format csv "
-	       "2>/dev/null | sed 1d\nend\n");
+	       "function __vprof_runs\n\t" ASK_RUNS "\nend\n"
+	       "function __vprof_functions\n\t" ASK_FUNCTIONS "\nend\n"
+	       "function __vprof_intervals\n\t" ASK_INTERVALS "\nend\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		printf("complete -c vprof -n __fish_use_subcommand -f -a %s -d '", commands[i]->name);
 		put_fish_text(commands[i]->summary);

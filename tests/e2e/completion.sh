@@ -6,13 +6,22 @@
 PATH=$(dirname "$VPROF"):$PATH
 export PATH
 
+# options_of SHELL COMMAND: the script's lines of that command
+options_of()
+{
+	case $1 in
+	fish) grep "__fish_seen_subcommand_from $2'" fish.script;;
+	*) awk -v begin="$2)" '{ sub(/^\t/, "") } $0 == begin { on = 1; next } /^([a-z]+\)|esac)/ { on = 0 } on' $1.script;;
+	esac
+}
 for shell in bash zsh fish; do
 	expect 0 vprof completion $shell
 	cp .out $shell.script
 	for command in $(vprof --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p'); do
 		grep -q -e "\b$command\b" $shell.script || fail "$shell: $command is missing"
+		options_of $shell $command >.options
 		for option in $(vprof $command --help | sed -n 's/^  \(-., \|    \)--\([a-z][a-z-]*\).*/\2/p'); do
-			grep -q -e "-$option\b\|-l $option\b" $shell.script || fail "$shell: $command --$option is missing"
+			grep -qE -e "(--|-l )$option([]=[' ]|\$)" .options || fail "$shell: $command --$option is missing"
 		done
 	done
 	if command -v $shell >/dev/null 2>&1; then
@@ -46,6 +55,6 @@ complete_ vprof show variance; offers 'variance-tree '
 complete_ vprof show factors ba; offers 'base base.1 base.2 '
 complete_ vprof diff base o; offers 'other '
 complete_ vprof show factors --interval ''; offers 'r '
-complete_ vprof record -- ech; grep -q 'echo' .out && pass || fail 'behind -- it is the user'"'"'s command'
+complete_ vprof record -- ech; grep -q 'echo' .out && pass || fail 'after -- it is the user'"'"'s command'
 complete_ vprof help dif; offers 'diff '
 finish
