@@ -40,8 +40,16 @@ static int unknown_format(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
 		str_addf(&names, "%s%s", i ? ", " : "", formats[i]->name);
-	return fail_now(EXIT_USAGE, "vprof export --format tuples RUN", "export: unknown format '%s'; there %s: %s", arg_format,
-			ARRAY_SIZE(formats) == 1 ? "is" : "are", str_cstr(&names));
+	return fail_now(EXIT_USAGE, "vprof export --format tuples RUN", "export: unknown format '%s'; there are: %s", arg_format,
+			str_cstr(&names));
+}
+
+static int write_format(const struct export_format *format, FILE *out, struct store *s, const struct run *run, const struct trace *t,
+			struct diag *reterr)
+{
+	if (format->writer)
+		return export_given(out, s, run, format->writer, reterr);
+	return format->write_run ? format->write_run(out, s, run, reterr) : format->write(out, t);
 }
 
 /* Of a run, or its trace. */
@@ -58,13 +66,24 @@ static int write_to(const char *path, const struct export_format *format, struct
 	r = output_open(&o, &diag);
 	if (r < 0)
 		return fail(&diag);
-	r = format->write_run ? format->write_run(o.file, s, run, &diag) : format->write(o.file, t);
+	r = write_format(format, o.file, s, run, t, &diag);
 	if (r < 0 && *diag.text)
 		return fail(&diag);
 	/* finish_output() reports errors of stdout. */
-	if (r < 0 && path)
-		return fail_now(EXIT_ENVIRONMENT, NULL, "cannot write '%s': %s", path, strerror(-r));
+	if (r < 0 && (path || !ferror(o.file)))
+		return fail_now(EXIT_ENVIRONMENT, NULL, "cannot write '%s': %s", path ? path : "stdout", strerror(-r));
 	return output_finish(&o, &diag) < 0 ? fail(&diag) : EXIT_DONE;
+}
+
+/* Of all formats that have these options. */
+static int refuse_option(const struct option_desc *options)
+{
+	_cleanup_(str_release) struct str names = STR_INIT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		if (formats[i]->options == options)
+			str_addf(&names, "%s%s", names.len ? ", " : "", formats[i]->name);
+	return fail_now(EXIT_USAGE, NULL, "export: --%s is for --format %s", options->long_name, str_cstr(&names));
 }
 
 /* An option of one format is none of another. */
@@ -73,8 +92,7 @@ static int refuse_options(const struct export_format *chosen)
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
 		if (formats[i] != chosen && formats[i]->has_options && formats[i]->has_options() &&
 		    formats[i]->options != chosen->options)
-			return fail_now(EXIT_USAGE, NULL, "export: --%s is for --format %s", formats[i]->options->long_name,
-					formats[i]->name);
+			return refuse_option(formats[i]->options);
 	if (export_interval && !chosen->takes_interval)
 		return fail_now(EXIT_USAGE, NULL, "export: --format %s has no --interval", chosen->name);
 	return EXIT_DONE;
@@ -88,6 +106,7 @@ static int export_run(int argc, char **argv)
 	_cleanup_(run_release) struct run run = { 0 };
 	const struct export_format *format;
 	struct diag diag = DIAG_INIT;
+	const char *path;
 	int status;
 
 	if (options_parse(argc, argv, &cmd_export, &words, &status))
@@ -100,11 +119,12 @@ static int export_run(int argc, char **argv)
 	status = refuse_options(format);
 	if (status)
 		return status;
+	path = arg_output && strcmp(arg_output, "-") ? arg_output : NULL;
 	if (store_open(data_dir(), false, &store, &diag) < 0 ||
 	    run_find(store, words.cnt ? words.items[0] : NULL, &run, &diag) < 0)
 		return fail(&diag);
-	if (format->write_run)
-		return write_to(arg_output && strcmp(arg_output, "-") ? arg_output : NULL, format, store, &run, NULL);
+	if (!format->write)
+		return write_to(path, format, store, &run, NULL);
 	if (run_trace_read(store, &run, &trace, &diag) < 0)
 		return fail(&diag);
 	trace_sort(trace);
@@ -115,7 +135,7 @@ static int export_run(int argc, char **argv)
 		warn_line("run %u has no intervals: only what its threads did is exported", run.number);
 	if (format->announce)
 		format->announce(trace);
-	return write_to(arg_output && strcmp(arg_output, "-") ? arg_output : NULL, format, store, &run, trace);
+	return write_to(path, format, store, &run, trace);
 }
 
 /* "tuples (the default)"; lives as long as the process. */

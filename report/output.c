@@ -74,6 +74,14 @@ void json_write_line(FILE *out, const json_t *value)
 	write_value(out, value, JSON_ENCODE_ANY);
 }
 
+void json_write_text(FILE *out, const char *text)
+{
+	json_t *value = json_text(text);
+
+	json_write_line(out, value);
+	json_decref(value);
+}
+
 void json_write_compact(FILE *out, const json_t *value)
 {
 	write_value(out, value, JSON_ENCODE_ANY | JSON_COMPACT);

@@ -32,6 +32,7 @@ void json_add(json_t *array, json_t *value);			/* takes value */
 
 /* Writes a value on one line, without its end: a row of a document that is too long to be built first. */
 void json_write_line(FILE *out, const json_t *value);
+void json_write_text(FILE *out, const char *text);		/* json_text() so written */
 void json_write_compact(FILE *out, const json_t *value);	/* ... and without blanks: for programs alone */
 
 /* Writes one text of a CSV line, quoted if necessary; NULL: empty. */

@@ -10,21 +10,11 @@
  * Times are microseconds with three decimals, of CLOCK_MONOTONIC.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/banned.h"
-#include "base/map.h"
 #include "cmd/formats/export_format.h"
 #include "cmd/formats/pieces/slices.h"
 #include "report/output.h"
-
-static void put_text(FILE *out, const char *text)
-{
-	json_t *value = json_text(text);
-
-	json_write_line(out, value);
-	json_decref(value);
-}
 
 static void put_us(FILE *out, const char *key, int64_t ns)
 {
@@ -55,15 +45,15 @@ static void put_slice(struct writer *w, const struct slice *s)
 	begin(w, "X", s->tid, s->start_ns);
 	put_us(w->out, "dur", s->end_ns - s->start_ns);
 	fprintf(w->out, ",\"cat\":\"%s\",\"name\":", s->is_wait ? "wait" : "function");
-	put_text(w->out, slice_name(w->t, s));
+	json_write_text(w->out, slice_name(w->t, s));
 	fprintf(w->out, ",\"args\":{\"interval\":\"%" PRIu64 "\"", s->sid);
 	if (s->is_wait) {
 		fputs(",\"wait\":", w->out);
-		put_text(w->out, trace_state_name(s->wait));
+		json_write_text(w->out, trace_state_name(s->wait));
 	}
 	if (f && f->file) {
 		fputs(",\"file\":", w->out);
-		put_text(w->out, f->file);
+		json_write_text(w->out, f->file);
 		fprintf(w->out, ",\"line\":%" PRIu32, f->line);
 	}
 	fputs("}}", w->out);
@@ -71,9 +61,9 @@ static void put_slice(struct writer *w, const struct slice *s)
 
 static void put_flow(struct writer *w, const struct slice *s, const slices *all)
 {
-	if (!s->has_waker || s->waker == SLICE_NONE || all->items[s->waker].tid != s->waker_tid)
+	if (s->waker == SLICE_NONE)
 		return;
-	begin(w, "s", s->waker_tid, s->wake_ns);
+	begin(w, "s", all->items[s->waker].tid, s->wake_ns);
 	fprintf(w->out, ",\"id\":%" PRIu64 ",\"cat\":\"wakeup\",\"name\":\"wakes\"}", ++w->flow);
 	begin(w, "f", s->tid, s->end_ns);
 	fprintf(w->out, ",\"bp\":\"e\",\"id\":%" PRIu64 ",\"cat\":\"wakeup\",\"name\":\"wakes\"}", w->flow);
@@ -84,7 +74,7 @@ static void put_interval(struct writer *w, const char *name, const struct interv
 	for (unsigned end = 0; end < 2; end++) {
 		begin(w, end ? "e" : "b", end ? row->end_tid : row->start_tid, end ? row->end_ns : row->start_ns);
 		fprintf(w->out, ",\"id\":\"0x%" PRIx64 "\",\"cat\":\"interval\",\"name\":", row->sid);
-		put_text(w->out, name);
+		json_write_text(w->out, name);
 		fprintf(w->out, ",\"args\":{\"interval\":\"%" PRIu64 "\"}}", row->sid);
 	}
 }
@@ -95,7 +85,7 @@ static void put_thread(struct writer *w, const struct thread_name *x)
 		return;
 	fprintf(w->out, "%s{\"ph\":\"M\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64 ",\"name\":\"thread_name\",\"args\":{\"name\":",
 		w->before, thread_pid(w->t, x->tid), x->tid);
-	put_text(w->out, x->name);
+	json_write_text(w->out, x->name);
 	fputs("}}", w->out);
 	w->before = ",\n";
 }
@@ -120,14 +110,9 @@ static int write_chrome(FILE *out, const struct export_input *in)
 	return 0;
 }
 
-static int write_run(FILE *out, struct store *s, const struct run *r, struct diag *reterr)
-{
-	static const struct export_writer writer = { .needs = EXPORT_TRACE | EXPORT_FINDINGS | EXPORT_INTERVALS, .write = write_chrome };
-
-	return export_given(out, s, r, &writer, reterr);
-}
+static const struct export_writer writer = { .takes_intervals = true, .write = write_chrome };
 
 const struct export_format export_chrome_trace = {
-	.name = "chrome-trace", .write_run = write_run, .takes_interval = true,
+	.name = "chrome-trace", .writer = &writer, .takes_interval = true,
 	.options = export_intervals_options, .has_options = export_intervals_given,
 };

@@ -5,8 +5,8 @@
  * Parts are a function's own running time ("log_append") and its waits by class ("wait:lock in log_append"), of the critical path;
  * they add up to the interval's latency.
  */
-#include <stdlib.h>
-#include <string.h>
+#include <errno.h>
+#include <inttypes.h>
 
 #include "analysis/path/explain.h"
 #include "base/arena.h"
@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "cmd/formats/export_format.h"
 #include "cmd/formats/export_given.h"
+#include "cmd/messages.h"
 #include "report/output.h"
 
 /* As the labels of pairs: "f", "wait:lock in f", "wait:queue", "body". */
@@ -42,6 +43,7 @@ static int write_csv(FILE *out, const struct export_input *in)
 {
 	_cleanup_(arena_freep) struct arena *kept = arena_new();
 	_cleanup_(explainer_freep) struct explainer *x = explainer_new(in->trace, kept);
+	uint64_t missing = 0, first = 0;
 	int r = 0;
 
 	fputs("interval,part,nanoseconds\n", out);
@@ -52,19 +54,21 @@ static int write_csv(FILE *out, const struct export_input *in)
 		r = explainer_interval(x, sid, &pieces);
 		if (r == 0)
 			put_interval(out, kept, sid, &pieces);
+		if (r == -ENOENT) {
+			first = missing++ ? first : sid;
+			r = 0;
+		}
 		VEC_RELEASE(&pieces);
 	}
+	if (missing)
+		warn_line("%" PRIu64 " interval%s not in the run's trace and left out, the first with SID %" PRIu64, missing,
+			  missing == 1 ? " is" : "s are", first);
 	return r;
 }
 
-static int write_run(FILE *out, struct store *s, const struct run *r, struct diag *reterr)
-{
-	static const struct export_writer writer = { .needs = EXPORT_TRACE | EXPORT_FINDINGS | EXPORT_INTERVALS, .write = write_csv };
-
-	return export_given(out, s, r, &writer, reterr);
-}
+static const struct export_writer writer = { .takes_intervals = true, .write = write_csv };
 
 const struct export_format export_csv = {
-	.name = "csv", .write_run = write_run, .takes_interval = true,
+	.name = "csv", .writer = &writer, .takes_interval = true,
 	.options = export_intervals_options, .has_options = export_intervals_given,
 };

@@ -3,30 +3,27 @@
  * export_digest.c - `vprof export --format digest`: what the run's intervals sum up to, for vprof merge.
  */
 #include <errno.h>
-#include <string.h>
 
 #include "base/banned.h"
 #include "cmd/formats/export_format.h"
-#include "cmd/formats/export_window.h"
-#include "cmd/messages.h"
 #include "digest/digest.h"
 #include "project/config/quantity.h"
 #include "project/digests/run_digest.h"
 
 static const char *arg_window;
 
-const struct option_desc export_window_options[] = {
+static const struct option_desc window_options[] = {
 	{ 0, "window", "TIME", OPT_STR, &arg_window,
 	  "of a digest: a window of each TIME in which intervals ended, e.g. 60s (default: the run is one)" },
 	OPT_END
 };
 
-bool export_window_given(void)
+static bool window_given(void)
 {
 	return arg_window;
 }
 
-int export_window_ns(int64_t *ret_ns, struct diag *reterr)
+static int read_window(int64_t *ret_ns, struct diag *reterr)
 {
 	*ret_ns = 0;
 	if (!arg_window || parse_duration(arg_window, ret_ns))
@@ -35,10 +32,11 @@ int export_window_ns(int64_t *ret_ns, struct diag *reterr)
 	return diag_remedy(reterr, -EINVAL, "vprof export --format digest --window 60s RUN -o FILE.vpd");
 }
 
-int export_digest_of(struct store *s, const struct run *r, struct summed **ret, struct diag *reterr)
+/* EXIT_NO_EVIDENCE: it has no intervals. */
+static int read_digest(struct store *s, const struct run *r, struct summed **ret, struct diag *reterr)
 {
 	int64_t window_ns;
-	int e = export_window_ns(&window_ns, reterr);
+	int e = read_window(&window_ns, reterr);
 
 	if (e == 0)
 		e = run_digest_read(s, r, window_ns, ret, reterr);
@@ -53,7 +51,7 @@ static int write_digest(FILE *out, struct store *s, const struct run *r, struct 
 {
 	_cleanup_(summed_freep) struct summed *digest = NULL;
 	_cleanup_(str_release) struct str bytes = STR_INIT;
-	int e = export_digest_of(s, r, &digest, reterr);
+	int e = read_digest(s, r, &digest, reterr);
 
 	if (e == 0)
 		e = digest_write(digest, &bytes, reterr);
@@ -63,6 +61,6 @@ static int write_digest(FILE *out, struct store *s, const struct run *r, struct 
 }
 
 const struct export_format export_digest = {
-	.name = "digest", .write_run = write_digest, .options = export_window_options, .has_options = export_window_given,
+	.name = "digest", .write_run = write_digest, .options = window_options, .has_options = window_given,
 	.is_binary = true,
 };

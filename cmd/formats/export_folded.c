@@ -5,7 +5,6 @@
  * Numbers are whole and above 0; what is below is counted in a comment.  ';' separates frames, so in a name it becomes ':'.
  */
 #include <math.h>
-#include <string.h>
 
 #include "base/banned.h"
 #include "base/str.h"
@@ -47,14 +46,9 @@ static int write_folded(FILE *out, const struct export_input *in)
 	return 0;
 }
 
-static int write_run(FILE *out, struct store *s, const struct run *r, struct diag *reterr)
-{
-	static const struct export_writer writer = { .needs = EXPORT_FINDINGS, .write = write_folded };
-
-	return export_given(out, s, r, &writer, reterr);
-}
+static const struct export_writer writer = { .write = write_folded };
 
 const struct export_format export_folded = {
-	.name = "folded", .write_run = write_run, .takes_interval = true,
+	.name = "folded", .writer = &writer, .takes_interval = true,
 	.options = export_metric_options, .has_options = export_metric_given,
 };

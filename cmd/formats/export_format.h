@@ -18,7 +18,8 @@ struct export_format {
 	void (*announce)(const struct trace *t);	/* reports what of the trace the format cannot express; NULL:
 							 * it can express all */
 	int (*write)(FILE *out, const struct trace *t);	/* 0, or a negative errno */
-	/* In its place, for what is no trace: reads what it needs of the run.  0, or as above with a message. */
+	const struct export_writer *writer;	/* in its place: what export_given() writes with */
+	/* In place of both, for what is no trace: reads what it needs of the run.  0, or as above with a message. */
 	int (*write_run)(FILE *out, struct store *s, const struct run *r, struct diag *reterr);
 	const struct option_desc *options;	/* its own; NULL: none */
 	bool (*has_options)(void);		/* one of them was given */

@@ -3,13 +3,13 @@
 #include "cmd/formats/export_given.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "cmd/formats/pieces/choose.h"
 #include "cmd/messages.h"
+#include "project/digests/run_digest.h"
 #include "project/runs/project.h"
 
 static const char *arg_intervals, *arg_metric, *arg_view;
@@ -69,14 +69,14 @@ static int nothing(const struct run *r, struct diag *reterr)
 	return diag_remedy(reterr, -ENODATA, "vprof show runs   (then vprof export RUN)");
 }
 
-static int read_needed(struct store *s, const struct run *r, unsigned needs, struct findings **ret_f, struct trace **ret_t,
+static int read_needed(struct store *s, const struct run *r, bool with_trace, struct findings **ret_f, struct trace **ret_t,
 		       struct diag *reterr)
 {
 	int e = findings_read(s, r->number, export_interval, ret_f, reterr);
 
 	if (e == 0 && !(*ret_f)->interval.cnt)
 		e = nothing(r, reterr);
-	if (e == 0 && (needs & EXPORT_TRACE))
+	if (e == 0 && with_trace)
 		e = run_trace_read(s, r, ret_t, reterr);
 	if (e == 0 && *ret_t)
 		trace_sort(*ret_t);
@@ -88,7 +88,7 @@ int export_given(FILE *out, struct store *s, const struct run *r, const struct e
 	_cleanup_(findings_freep) struct findings *f = NULL;
 	_cleanup_(trace_freep) struct trace *t = NULL;
 	_cleanup_(freep) size_t *chosen = NULL;
-	struct export_input in = { .run = r, .view = arg_view };
+	struct export_input in = { .run = r, .view = arg_view, .is_digest = run_is_digest(s, r) };
 	struct choice choice;
 	int e = choice_parse(arg_intervals, &choice, reterr);
 
@@ -97,12 +97,12 @@ int export_given(FILE *out, struct store *s, const struct run *r, const struct e
 	if (e == 0 && w->check)
 		e = w->check(&in, reterr);
 	if (e == 0)
-		e = read_needed(s, r, w->needs, &f, &t, reterr);
+		e = read_needed(s, r, w->takes_intervals, &f, &t, reterr);
 	if (e < 0)
 		return e;
 	in.trace = t;
 	in.findings = f;
-	if (w->needs & EXPORT_INTERVALS) {
+	if (w->takes_intervals) {
 		in.chosen = chosen = choose_intervals(f, &choice, &in.chosen_cnt);
 		if (in.chosen_cnt < f->interval.cnt)
 			note_line("%zu of %zu intervals are written; --intervals chooses others, or all", in.chosen_cnt,

@@ -13,17 +13,12 @@
 #include "store/store.h"
 #include "trace/model.h"
 
-enum export_needs {
-	EXPORT_TRACE = 1,		/* the run's trace, sorted */
-	EXPORT_FINDINGS = 2,		/* of its intervals, of which there are some */
-	EXPORT_INTERVALS = 4		/* with both: single ones, which --intervals chooses */
-};
-
 enum export_metric { EXPORT_VARIANCE, EXPORT_TAIL, EXPORT_MEAN, EXPORT_METRIC_CNT };
 
 struct export_input {
 	const struct run *run;
-	struct trace *trace;
+	bool is_digest;			/* there are sums, and no single intervals */
+	struct trace *trace;		/* sorted; NULL: the writer takes no intervals */
 	const struct findings *findings;
 	const size_t *chosen;		/* indexes into findings->intervals, in order of start */
 	size_t chosen_cnt;
@@ -32,7 +27,7 @@ struct export_input {
 };
 
 struct export_writer {
-	unsigned needs;			/* enum export_needs, or-ed */
+	bool takes_intervals;		/* single ones, which --intervals chooses, with their trace; else findings alone */
 	int (*check)(const struct export_input *in, struct diag *reterr);	/* of the options, before anything is read; or NULL */
 	int (*write)(FILE *out, const struct export_input *in);	/* 0, or a negative errno */
 };

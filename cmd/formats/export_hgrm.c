@@ -14,17 +14,12 @@
 #include "base/alloc.h"
 #include "base/banned.h"
 #include "base/cleanup.h"
+#include "base/order.h"
 #include "cmd/formats/export_format.h"
 #include "cmd/formats/export_given.h"
+#include "project/digests/run_digest.h"
 
 enum { TICKS = 5 };
-
-static int compare_ns(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
 
 /* The latencies that the results are of, sorted; the caller frees them. */
 static int64_t *sorted_latencies(const struct findings *f, size_t *ret_cnt)
@@ -35,7 +30,7 @@ static int64_t *sorted_latencies(const struct findings *f, size_t *ret_cnt)
 	for (size_t i = 0; i < f->intervals.cnt; i++)
 		if (!f->intervals.items[i].root_only)
 			list[cnt++] = f->intervals.items[i].end_ns - f->intervals.items[i].start_ns;
-	qsort(list, cnt, sizeof(*list), compare_ns);
+	qsort(list, cnt, sizeof(*list), compare_int64);
 	*ret_cnt = cnt;
 	return list;
 }
@@ -72,13 +67,13 @@ static int write_hgrm(FILE *out, const struct export_input *in)
 	return 0;
 }
 
-static int write_run(FILE *out, struct store *s, const struct run *r, struct diag *reterr)
+static int check(const struct export_input *in, struct diag *reterr)
 {
-	static const struct export_writer writer = { .needs = EXPORT_FINDINGS, .write = write_hgrm };
-
-	return export_given(out, s, r, &writer, reterr);
+	return in->is_digest ? run_digest_refuse(in->run, "export --format hgrm", reterr) : 0;
 }
 
+static const struct export_writer writer = { .check = check, .write = write_hgrm };
+
 const struct export_format export_hgrm = {
-	.name = "hgrm", .write_run = write_run, .takes_interval = true,
+	.name = "hgrm", .writer = &writer, .takes_interval = true,
 };

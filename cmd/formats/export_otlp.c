@@ -6,11 +6,10 @@
  * those of the clock on the wall, as far as the run's start tells: the order and the lengths are exact, the date to some ms.
  */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/banned.h"
 #include "base/map.h"
+#include "base/saturate.h"
 #include "cmd/formats/export_format.h"
 #include "cmd/formats/pieces/slices.h"
 #include "report/output.h"
@@ -21,14 +20,6 @@ struct writer {
 	const slices *slices;
 	int64_t to_wall_ns;		/* from CLOCK_MONOTONIC */
 };
-
-static void put_text(FILE *out, const char *text)
-{
-	json_t *value = json_text(text);
-
-	json_write_line(out, value);
-	json_decref(value);
-}
 
 /* Of the run and the interval: all spans of an interval have it. */
 static void put_trace_id(struct writer *w, uint64_t sid)
@@ -46,13 +37,13 @@ static uint64_t interval_span(uint64_t sid)
 static void put_times(struct writer *w, int64_t start_ns, int64_t end_ns)
 {
 	fprintf(w->out, ",\"kind\":1,\"startTimeUnixNano\":\"%" PRId64 "\",\"endTimeUnixNano\":\"%" PRId64 "\"",
-		start_ns + w->to_wall_ns, end_ns + w->to_wall_ns);
+		narrow_saturated((__int128)start_ns + w->to_wall_ns), narrow_saturated((__int128)end_ns + w->to_wall_ns));
 }
 
 static void put_attribute(FILE *out, const char *before, const char *key, const char *text)
 {
 	fprintf(out, "%s{\"key\":\"%s\",\"value\":{\"stringValue\":", before, key);
-	put_text(out, text);
+	json_write_text(out, text);
 	fputs("}}", out);
 }
 
@@ -63,7 +54,7 @@ static void put_number(FILE *out, const char *key, uint64_t number)
 
 static void put_link(struct writer *w, const struct slice *s)
 {
-	if (!s->has_waker || s->waker == SLICE_NONE)
+	if (s->waker == SLICE_NONE)
 		return;
 	fputs(",\"links\":[{", w->out);
 	put_trace_id(w, w->slices->items[s->waker].sid);
@@ -82,7 +73,7 @@ static void put_slice(struct writer *w, size_t at)
 	put_trace_id(w, s->sid);
 	fprintf(w->out, ",\"spanId\":\"%016zx\",\"parentSpanId\":\"%016" PRIx64 "\",\"name\":", at + 1,
 		s->parent == SLICE_NONE ? interval_span(s->sid) : (uint64_t)s->parent + 1);
-	put_text(w->out, slice_name(t, s));
+	json_write_text(w->out, slice_name(t, s));
 	put_times(w, s->start_ns, s->end_ns);
 	fputs(",\"attributes\":[", w->out);
 	put_attribute(w->out, "", s->is_wait ? "vprof.wait" : "code.function.name", s->is_wait ? trace_state_name(s->wait) : f->name);
@@ -117,7 +108,7 @@ static void put_interval(struct writer *w, const struct interval_row *row, uint6
 	fputs("]},\"scopeSpans\":[{\"scope\":{\"name\":\"vprof\"},\"spans\":[{", w->out);
 	put_trace_id(w, row->sid);
 	fprintf(w->out, ",\"spanId\":\"%016" PRIx64 "\",\"name\":", interval_span(row->sid));
-	put_text(w->out, w->in->findings->interval.name);
+	json_write_text(w->out, w->in->findings->interval.name);
 	put_times(w, row->start_ns, row->end_ns);
 	fputs(",\"attributes\":[", w->out);
 	put_attribute(w->out, "", "vprof.kind", "interval");
@@ -138,7 +129,7 @@ static int64_t to_wall(const struct export_input *in)
 		first = in->trace->intervals.items[i].start_ns < first ? in->trace->intervals.items[i].start_ns : first;
 	for (size_t i = 0; i < in->trace->segments.cnt; i++)
 		first = in->trace->segments.items[i].start_ns < first ? in->trace->segments.items[i].start_ns : first;
-	return first == INT64_MAX ? 0 : in->run->started_ns - first;
+	return first == INT64_MAX ? 0 : narrow_saturated((__int128)in->run->started_ns - first);
 }
 
 static int write_otlp(FILE *out, const struct export_input *in)
@@ -161,14 +152,9 @@ static int write_otlp(FILE *out, const struct export_input *in)
 	return 0;
 }
 
-static int write_run(FILE *out, struct store *s, const struct run *r, struct diag *reterr)
-{
-	static const struct export_writer writer = { .needs = EXPORT_TRACE | EXPORT_FINDINGS | EXPORT_INTERVALS, .write = write_otlp };
-
-	return export_given(out, s, r, &writer, reterr);
-}
+static const struct export_writer writer = { .takes_intervals = true, .write = write_otlp };
 
 const struct export_format export_otlp = {
-	.name = "otlp", .write_run = write_run, .takes_interval = true,
+	.name = "otlp", .writer = &writer, .takes_interval = true,
 	.options = export_intervals_options, .has_options = export_intervals_given,
 };

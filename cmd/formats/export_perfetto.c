@@ -5,7 +5,6 @@
  * A track for each thread, with calls and waits as slices and arrows from who woke it; a track "intervals" with as many tracks below
  * as intervals overlap.  Times are CLOCK_MONOTONIC.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -29,11 +28,6 @@ enum {
 #define TRACK_INTERVALS 1ULL		/* uuids: threads have theirs from this on */
 #define TRACK_LANES 0x100ULL
 #define TRACK_THREADS 0x100000000ULL
-
-struct flow {
-	uint64_t id;
-	bool ends;
-};
 
 static void put_packet(FILE *out, const struct str *packet)
 {
@@ -59,7 +53,7 @@ static void put_track(FILE *out, uint64_t uuid, uint64_t parent, const char *nam
 	put_packet(out, &packet);
 }
 
-static void put_event(FILE *out, uint64_t track, int64_t ns, const char *name, const char *category, const struct flow *flow)
+static void put_event(FILE *out, uint64_t track, int64_t ns, const char *name, const char *category, const struct str *flows)
 {
 	_cleanup_(str_release) struct str event = STR_INIT, packet = STR_INIT;
 
@@ -69,8 +63,8 @@ static void put_event(FILE *out, uint64_t track, int64_t ns, const char *name, c
 		pb_text(&event, EVENT_CATEGORIES, category);
 		pb_text(&event, EVENT_NAME, name);
 	}
-	if (flow && flow->id)
-		pb_fixed64(&event, flow->ends ? EVENT_TERMINATING_FLOW_IDS : EVENT_FLOW_IDS, flow->id);
+	if (flows)
+		str_addn(&event, str_cstr(flows), flows->len);
 	pb_varint(&packet, PACKET_TIMESTAMP, (uint64_t)ns);
 	pb_varint(&packet, PACKET_CLOCK_ID, CLOCK_MONOTONIC_ID);
 	pb_varint(&packet, PACKET_SEQUENCE_ID, SEQUENCE);
@@ -100,19 +94,46 @@ static uint64_t thread_track(FILE *out, const struct trace *t, struct map *track
 	return uuid;
 }
 
-/* The waker's slice has the beginning of the arrow; one that was drawn already as part of an earlier thread's gets none. */
+/* Arrows: each is named by the place of its wait, from 1. */
+struct arrows {
+	size_t *first, *next;		/* of a waker's slice, a list; 0: none */
+};
+
+static void read_arrows(const slices *list, struct arrows *ret)
+{
+	ret->first = xcalloc(list->cnt + 1, sizeof(*ret->first));
+	ret->next = xcalloc(list->cnt + 1, sizeof(*ret->next));
+	for (size_t i = 0; i < list->cnt; i++) {
+		size_t waker = list->items[i].waker;
+
+		if (waker == SLICE_NONE)
+			continue;
+		ret->next[i] = ret->first[waker];
+		ret->first[waker] = i + 1;
+	}
+}
+
+static void put_slice(FILE *out, const struct trace *t, struct map *tracks, const slices *list, size_t at, const struct arrows *arrows)
+{
+	_cleanup_(str_release) struct str flows = STR_INIT;
+	const struct slice *s = &list->items[at];
+
+	for (size_t id = arrows->first[at]; id; id = arrows->next[id - 1])
+		pb_fixed64(&flows, EVENT_FLOW_IDS, id);
+	if (s->waker != SLICE_NONE)
+		pb_fixed64(&flows, EVENT_TERMINATING_FLOW_IDS, at + 1);
+	put_event(out, thread_track(out, t, tracks, s->tid), s->start_ns, slice_name(t, s), s->is_wait ? "wait" : "function", &flows);
+}
+
 static void put_slices(FILE *out, const struct trace *t, const slices *list)
 {
 	_cleanup_(map_freep) struct map *tracks = map_new();
 	VEC(size_t) open = { NULL, 0, 0 };
-	_cleanup_(freep) uint64_t *starts = xcalloc(list->cnt + 1, sizeof(*starts));	/* arrows that begin in a slice */
+	struct arrows arrows;
 
-	for (size_t i = 0; i < list->cnt; i++)
-		if (list->items[i].has_waker && list->items[i].waker != SLICE_NONE)
-			starts[list->items[i].waker] = list->items[i].waker + 1;
+	read_arrows(list, &arrows);
 	for (size_t i = 0; i <= list->cnt; i++) {
 		const struct slice *s = i < list->cnt ? &list->items[i] : NULL;
-		struct flow flow = { 0, false };
 
 		while (open.cnt) {
 			const struct slice *top = &list->items[open.items[open.cnt - 1]];
@@ -124,14 +145,12 @@ static void put_slices(FILE *out, const struct trace *t, const slices *list)
 		}
 		if (!s)
 			break;
-		if (s->has_waker && s->waker != SLICE_NONE)
-			flow = (struct flow){ s->waker + 1, true };
-		else if (starts[i])
-			flow.id = starts[i];
-		put_event(out, thread_track(out, t, tracks, s->tid), s->start_ns, slice_name(t, s), s->is_wait ? "wait" : "function", &flow);
+		put_slice(out, t, tracks, list, i, &arrows);
 		VEC_ADD(&open, i);
 	}
 	VEC_RELEASE(&open);
+	free(arrows.first);
+	free(arrows.next);
 }
 
 /* ---- intervals ---- */
@@ -181,14 +200,9 @@ static int write_perfetto(FILE *out, const struct export_input *in)
 	return 0;
 }
 
-static int write_run(FILE *out, struct store *s, const struct run *r, struct diag *reterr)
-{
-	static const struct export_writer writer = { .needs = EXPORT_TRACE | EXPORT_FINDINGS | EXPORT_INTERVALS, .write = write_perfetto };
-
-	return export_given(out, s, r, &writer, reterr);
-}
+static const struct export_writer writer = { .takes_intervals = true, .write = write_perfetto };
 
 const struct export_format export_perfetto = {
-	.name = "perfetto", .write_run = write_run, .takes_interval = true,
+	.name = "perfetto", .writer = &writer, .takes_interval = true,
 	.options = export_intervals_options, .has_options = export_intervals_given, .is_binary = true,
 };

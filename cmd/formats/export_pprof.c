@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <zlib.h>
 
 #include "base/banned.h"
@@ -131,13 +130,8 @@ static int write_pprof(FILE *out, const struct export_input *in)
 	return r;
 }
 
-static int write_run(FILE *out, struct store *s, const struct run *r, struct diag *reterr)
-{
-	static const struct export_writer writer = { .needs = EXPORT_FINDINGS, .write = write_pprof };
-
-	return export_given(out, s, r, &writer, reterr);
-}
+static const struct export_writer writer = { .write = write_pprof };
 
 const struct export_format export_pprof = {
-	.name = "pprof", .write_run = write_run, .takes_interval = true, .is_binary = true,
+	.name = "pprof", .writer = &writer, .takes_interval = true, .is_binary = true,
 };

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -17,33 +16,18 @@
 #include "base/text/utf8.h"
 #include "cmd/formats/export_format.h"
 #include "cmd/formats/export_given.h"
+#include "project/digests/run_digest.h"
 #include "report/words/sentence.h"
 
 enum { WIDTH = 1000, ROW = 20, LETTER = 7, BINS = 60, PLOT = 300 };
-
-static void put_xml(FILE *out, const char *text)
-{
-	_cleanup_(str_release) struct str clean = STR_INIT;
-
-	utf8_add_line(&clean, text);
-	for (const char *c = str_cstr(&clean); *c; c++) {
-		switch (*c) {
-		case '<': fputs("&lt;", out); break;
-		case '>': fputs("&gt;", out); break;
-		case '&': fputs("&amp;", out); break;
-		case '"': fputs("&quot;", out); break;
-		default: fputc(*c, out);
-		}
-	}
-}
 
 static void begin(FILE *out, int height, const char *title)
 {
 	fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" "
 		"font-family=\"sans-serif\" font-size=\"12\">\n<title>", WIDTH, height, WIDTH, height);
-	put_xml(out, title);
+	utf8_put_xml(out, title);
 	fprintf(out, "</title>\n<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n<text x=\"4\" y=\"15\">", WIDTH, height);
-	put_xml(out, title);
+	utf8_put_xml(out, title);
 	fputs("</text>\n", out);
 }
 
@@ -84,13 +68,13 @@ static void put_box(FILE *out, const struct findings *f, const struct node *n, c
 	double y = 24 + ROW * b->depth;
 
 	fprintf(out, "<g><title>");
-	put_xml(out, label);
+	utf8_put_xml(out, label);
 	fprintf(out, ": %.2f %% of the variance</title><rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" fill=\"%s\" "
 		"stroke=\"#ffffff\"/>", 100 * n->share, b->x, y, b->width, ROW - 1, colour);
 	if (b->width >= 4 * LETTER) {
 		utf8_add_shortened(&shown, label, (size_t)(b->width / LETTER), "…");
 		fprintf(out, "<text x=\"%.2f\" y=\"%.0f\">", b->x + 3, y + 14);
-		put_xml(out, str_cstr(&shown));
+		utf8_put_xml(out, str_cstr(&shown));
 		fputs("</text>", out);
 	}
 	fputs("</g>\n", out);
@@ -168,6 +152,8 @@ static bool is_latency(const struct export_input *in)
 
 static int check(const struct export_input *in, struct diag *reterr)
 {
+	if (is_latency(in) && in->is_digest)
+		return run_digest_refuse(in->run, "export --format svg --view latency", reterr);
 	if (!in->view || strcmp(in->view, "tree") == 0 || is_latency(in))
 		return 0;
 	diag_set(reterr, EXIT_USAGE, -EINVAL, "export: --view is tree or latency, not '%s'", in->view);
@@ -184,14 +170,9 @@ static int write_svg(FILE *out, const struct export_input *in)
 	return 0;
 }
 
-static int write_run(FILE *out, struct store *s, const struct run *r, struct diag *reterr)
-{
-	static const struct export_writer writer = { .needs = EXPORT_FINDINGS, .check = check, .write = write_svg };
-
-	return export_given(out, s, r, &writer, reterr);
-}
+static const struct export_writer writer = { .check = check, .write = write_svg };
 
 const struct export_format export_svg = {
-	.name = "svg", .write_run = write_run, .takes_interval = true,
+	.name = "svg", .writer = &writer, .takes_interval = true,
 	.options = export_view_options, .has_options = export_view_given,
 };

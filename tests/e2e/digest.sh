@@ -65,7 +65,14 @@ done
 for view in summary variance-tree factors causes tail slow-vs-fast warnings; do
 	expect 0 "$VPROF" show $view sums
 done
-expect 3 "$VPROF" export --format tuples sums
+for format in tuples hgrm csv "svg --view latency"; do
+	expect 3 "$VPROF" export --format $format sums
+	says "made of digests"
+	[ ! -s "$work/.out" ] && pass || fail "export --format $format writes something"
+done
+for format in folded pprof svg; do
+	expect 0 "$VPROF" export --format $format sums -o sums.$format
+done
 
 # Twice is an error, damage is none of a number.
 expect 2 "$VPROF" merge 1.vpd a.vpd -o no.vpd

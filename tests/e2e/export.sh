@@ -62,9 +62,10 @@ expect 2 "$VPROF" export --format nosuch run
 expect 2 "$VPROF" export --format folded --metric p99 run
 expect 2 "$VPROF" export --format csv --metric mean run
 says '--metric is for --format folded'
+expect 2 "$VPROF" export --format hgrm --intervals all run
+says '--intervals is for --format chrome-trace, perfetto, otlp, csv'
 expect 2 "$VPROF" export --interval r run
 says '--format tuples has no --interval'
-expect 2 "$VPROF" export --format hgrm --intervals all run
 expect 2 "$VPROF" export --format svg --view nosuch run
 expect 2 "$VPROF" export --format svg --view wait-graph run
 says 'vprof show wait-graph --format dot'
@@ -85,4 +86,48 @@ for golden in nested_waits recursion chain_of_locks queue holder_waits_for_disk 
 		check $format out.$format all
 	done
 done
+
+# Two threads wait for what thread 2 does in flush, each with an arrow.  Meanwhile 2 did something for interval 5 inside of it, and
+# thread 1 woke itself last.
+cat >arrows.tuples <<'T'
+vprof-tuples 1
+interval 1 req 1 1000 1 9000
+segment 1 1 1000 2000 running
+segment 1 1 2000 8000 lock
+segment 1 1 8000 9000 running
+invocation 1 1 append 1500 8500
+interval 2 req 2 1000 2 8500
+segment 2 2 1000 3000 running
+interval 5 req 2 3000 2 4000
+segment 2 5 3000 4000 running
+segment 2 2 4000 8500 running
+invocation 2 2 flush 1200 8200
+invocation 2 5 append 3100 3900
+interval 4 req 3 1000 3 9100
+segment 3 4 1000 2500 running
+segment 3 4 2500 8050 lock
+segment 3 4 8050 9100 running
+invocation 3 4 append 1500 8600
+wakeup 1 2 7900
+wakeup 1 1 7950
+wakeup 3 2 8040
+call flush append
+T
+expect 0 "$VPROF" import --from tuples arrows.tuples -o arrows
+"$VPROF" show intervals arrows --all --format json >intervals.json 2>.err || fail "$(cat .err)"
+for format in chrome-trace perfetto otlp; do
+	expect 0 "$VPROF" export --format $format arrows -o out.$format
+	check $format out.$format all 2
+done
+# A clock of centuries: a date ends where its number does.
+awk 'BEGIN { print "vprof-tuples 1\ninterval 1 r 1 0 1 10\nsegment 1 1 0 10 running"
+	print "interval 2 r 1 9100000000000000000 1 9100000000000000500\nsegment 1 2 9100000000000000000 9100000000000000500 running" }' >far.tuples
+expect 0 "$VPROF" import --from tuples far.tuples -o far
+expect 0 "$VPROF" export --format otlp far
+grep -q 'UnixNano":"9223372036854775807"' .out && ! grep -q 'Nano":"-' .out && pass || fail "dates: $(cat .out)"
+# A trace without the intervals that the results have: csv names them.
+expect 0 "$VPROF" import --from tuples arrows.tuples -o less
+cp vprof.data/runs/"$(ls vprof.data/runs | tail -2 | head -1)"/* vprof.data/runs/"$(ls vprof.data/runs | tail -1)"
+expect 0 "$VPROF" export --format csv less
+says "2 intervals are not in the run's trace and left out, the first with SID"
 finish

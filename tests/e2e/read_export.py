@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""read_export.py FORMAT FILE [ARGUMENT]: reads what vprof export wrote, and holds it against what vprof show printed as JSON into
-tree.json, summary.json, tail.json and intervals.json beside it.  Fails with what differs."""
+"""read_export.py FORMAT FILE [ARGUMENT [ARROWS]]: reads what vprof export wrote, and holds it against what vprof show printed as JSON
+into tree.json, summary.json, tail.json and intervals.json beside it.  Fails with what differs.  ARROWS: how many wake-ups are drawn."""
 import collections
 import gzip
 import json
@@ -181,6 +181,10 @@ def ns_of(us):
     return int(m.group(2) + m.group(3)) * (-1 if m.group(1) else 1)
 
 
+def arrows_are(cnt):
+    assert len(sys.argv) < 5 or cnt == int(sys.argv[4]), cnt
+
+
 def nests(slices):
     """Of each thread (start, end): an inner one does not end after the outer."""
     for spans in slices.values():
@@ -214,11 +218,13 @@ def chrome(path, which):
         assert spans == sorted(spans, key=lambda s: (s[0], -s[1]))
     nests(slices)
     assert all(x == ["s", "f"] for x in arrows.values())
+    arrows_are(len(arrows))
     assert names or len(allowed) < 100
 
 
 def perfetto(path, which):
-    tracks, open_, spans, named = {}, collections.defaultdict(list), collections.defaultdict(list), collections.Counter()
+    tracks, open_, spans = {}, collections.defaultdict(list), collections.defaultdict(list)
+    flows = {47: [], 48: []}		# that begin in a slice, that end in one
     for number, packet in fields(open(path, "rb").read()):
         assert number == 1
         p = dict(fields(packet))
@@ -229,6 +235,9 @@ def perfetto(path, which):
         elif 11 in p:
             e = dict(fields(p[11]))
             assert p[58] == 3 and e[11] in tracks
+            for field, value in fields(p[11]):
+                if field in flows:
+                    flows[field].append(value)
             if e[9] == 1:
                 open_[e[11]].append((p[8], e[23].decode("utf-8")))
             else:
@@ -236,6 +245,8 @@ def perfetto(path, which):
                 assert start <= p[8]
                 spans[e[11]].append((start, p[8], name))
     assert not any(open_.values())
+    assert len(set(flows[47])) == len(flows[47]) and sorted(flows[47]) == sorted(flows[48]), flows
+    arrows_are(len(flows[47]))
     sids, allowed = [], intervals("all")[0]
     for uuid, t in tracks.items():
         if t.get(5) == 1:
@@ -265,7 +276,7 @@ def otlp(path, which):
                 up = spans[s["traceId"], s["parentSpanId"]]
                 assert "vprof.wait" in attributes or "code.function.name" in attributes
                 assert attributes.get("code.function.name", {}).get("stringValue", s["name"]) == s["name"]
-                assert up
+                assert up[0] <= start and end <= up[1], (up, start, end)
             else:
                 sid = int(attributes["vprof.sid"]["intValue"])
                 sids.append(sid)
@@ -274,6 +285,7 @@ def otlp(path, which):
         assert len(ids) == 1
     chosen_are(sids, which)
     assert all(x in spans for x in links)
+    arrows_are(len(links))
 
 
 def svg(path, _):

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/banned.h"
-#include "base/alloc.h"
 #include "base/map.h"
+#include "base/order.h"
 #include "base/str.h"
 
 int choice_parse(const char *text, struct choice *ret, struct diag *reterr)
@@ -39,13 +39,6 @@ int choice_parse(const char *text, struct choice *ret, struct diag *reterr)
 	return diag_remedy(reterr, -EINVAL, "vprof export --intervals SLOWEST:200");
 }
 
-static int compare_places(const void *a, const void *b)
-{
-	size_t x = *(const size_t *)a, y = *(const size_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static int compare_hashes(const void *a, const void *b, void *arg)
 {
 	const struct findings *f = arg;
@@ -65,7 +58,7 @@ size_t *choose_intervals(const struct findings *f, const struct choice *c, size_
 		qsort_r(order, cnt, sizeof(*order), compare_hashes, (void *)f);
 	if (c->kind != CHOICE_ALL && cnt > c->cnt)
 		cnt = c->cnt;
-	qsort(order, cnt, sizeof(*order), compare_places);
+	qsort(order, cnt, sizeof(*order), compare_size);
 	*ret_cnt = cnt;
 	return order;
 }

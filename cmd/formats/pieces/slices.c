@@ -3,10 +3,10 @@
 #include "cmd/formats/pieces/slices.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/banned.h"
 #include "base/map.h"
+#include "base/search.h"
 #include "report/words/sentence.h"
 
 static int by_place(const void *a, const void *b)
@@ -28,6 +28,7 @@ static void collect(const struct export_input *in, slices *ret)
 {
 	_cleanup_(map_freep) struct map *sids = map_new();
 	const struct trace *t = in->trace;
+	const struct segment *last = NULL;
 	uint64_t found;
 
 	for (size_t i = 0; i < in->chosen_cnt; i++)
@@ -41,130 +42,103 @@ static void collect(const struct export_input *in, slices *ret)
 	}
 	for (size_t i = 0; i < t->segments.cnt; i++) {
 		const struct segment *g = &t->segments.items[i];
+		int64_t start_ns = g->start_ns;
 
-		if (g->state != STATE_RUNNING && g->end_ns > g->start_ns && map_get(sids, g->sid, &found))
-			VEC_ADD(ret, (struct slice){ .tid = g->tid, .sid = g->sid, .start_ns = g->start_ns, .end_ns = g->end_ns,
-						     .is_wait = true, .wait = g->state });
+		if (g->state == STATE_RUNNING || !map_get(sids, g->sid, &found))
+			continue;
+		if (last && last->tid == g->tid && last->end_ns > start_ns)	/* two waits of a thread at once */
+			start_ns = last->end_ns;
+		if (g->end_ns <= start_ns)
+			continue;
+		VEC_ADD(ret, (struct slice){ .tid = g->tid, .sid = g->sid, .start_ns = start_ns, .end_ns = g->end_ns,
+					     .is_wait = true, .wait = g->state });
+		last = g;
 	}
 }
 
-/* Behind at, where it belongs. */
-static void insert(slices *list, size_t at, struct slice s)
+/* A wait around a call, or across the end of one, ends there.  true: ret_rest is what is left of it, for later. */
+static bool cut(struct slice *around, struct slice *s, struct slice *ret_rest)
 {
-	VEC_ADD(list, s);
-	for (size_t i = list->cnt - 1; i > at + 1 && by_place(&list->items[i - 1], &list->items[i]) > 0; i--) {
-		struct slice other = list->items[i - 1];
-
-		list->items[i - 1] = list->items[i];
-		list->items[i] = other;
+	if (around->is_wait) {
+		*ret_rest = *around;
+		around->end_ns = s->start_ns;
+		ret_rest->start_ns = s->end_ns;
+		return ret_rest->start_ns < ret_rest->end_ns;
 	}
+	if (!s->is_wait || s->end_ns <= around->end_ns)
+		return false;
+	*ret_rest = *s;
+	s->end_ns = ret_rest->start_ns = around->end_ns;
+	return true;
 }
 
-/* A wait around a call, or across the end of one, is cut there. */
-static void cut(slices *list, size_t around, size_t at)
+/* Waits of a thread do not overlap, so that there is one rest at most. */
+static void nest(const slices *sorted, slices *ret)
 {
-	struct slice rest;
+	size_t around = SLICE_NONE;
+	struct slice rest = { 0 };
+	bool has_rest = false;
 
-	if (list->items[around].is_wait) {
-		rest = list->items[around];
-		list->items[around].end_ns = rest.start_ns = list->items[at].start_ns;
-		if (list->items[at].is_wait)		/* two waits of a thread at once: the later one counts */
-			return;
-		rest.start_ns = list->items[at].end_ns;
-		if (rest.start_ns < rest.end_ns)
-			insert(list, at, rest);
-	} else if (list->items[at].is_wait) {
-		rest = list->items[at];
-		list->items[at].end_ns = rest.start_ns = list->items[around].end_ns;
-		insert(list, at, rest);
-	}
-}
+	for (size_t i = 0; i < sorted->cnt || has_rest; ) {
+		bool is_rest = has_rest && (i == sorted->cnt || by_place(&rest, &sorted->items[i]) < 0);
+		struct slice s = is_rest ? rest : sorted->items[i];
 
-static void nest(slices *list)
-{
-	VEC(size_t) open = { NULL, 0, 0 };
-
-	for (size_t i = 0; i < list->cnt; i++) {
-		while (open.cnt) {
-			const struct slice *top = &list->items[open.items[open.cnt - 1]];
-
-			if (top->tid == list->items[i].tid && top->end_ns > list->items[i].start_ns)
-				break;
-			open.cnt--;
+		has_rest &= !is_rest;
+		i += !is_rest;
+		while (around != SLICE_NONE && (ret->items[around].tid != s.tid || ret->items[around].end_ns <= s.start_ns))
+			around = ret->items[around].around;
+		if (around != SLICE_NONE) {
+			has_rest |= cut(&ret->items[around], &s, &rest);
+			if (ret->items[around].is_wait)
+				around = ret->items[around].around;
 		}
-		if (open.cnt && (list->items[open.items[open.cnt - 1]].is_wait ||
-				 list->items[open.items[open.cnt - 1]].end_ns < list->items[i].end_ns))
-			cut(list, open.items[open.cnt - 1], i);
-		if (open.cnt && list->items[open.items[open.cnt - 1]].is_wait)
-			open.cnt--;
-		list->items[i].parent = SLICE_NONE;
-		for (size_t k = open.cnt; k-- > 0 && list->items[i].parent == SLICE_NONE; )
-			if (list->items[open.items[k]].sid == list->items[i].sid)
-				list->items[i].parent = open.items[k];
-		VEC_ADD(&open, i);
+		s.around = s.parent = around;
+		while (s.parent != SLICE_NONE && ret->items[s.parent].sid != s.sid)
+			s.parent = ret->items[s.parent].around;
+		VEC_ADD(ret, s);
+		around = ret->cnt - 1;
 	}
-	VEC_RELEASE(&open);
 }
 
-/* The latest wake-up in (start, end], or NULL. */
+/* The latest wake-up in (start, end] by another thread, or NULL. */
 static const struct wakeup *wakeup_of(const struct trace *t, const struct slice *s)
 {
-	size_t low = 0, high = t->wakeups.cnt;
+	const struct wakeup *w = t->wakeups.items;
+	size_t at = partition_point(i, t->wakeups.cnt, w[i].tid < s->tid || (w[i].tid == s->tid && w[i].time_ns <= s->end_ns));
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct wakeup *w = &t->wakeups.items[middle];
-
-		if (w->tid < s->tid || (w->tid == s->tid && w->time_ns <= s->end_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || t->wakeups.items[low - 1].tid != s->tid || t->wakeups.items[low - 1].time_ns <= s->start_ns)
-		return NULL;
-	return &t->wakeups.items[low - 1];
+	while (at && w[at - 1].tid == s->tid && w[at - 1].waker_tid == s->tid && w[at - 1].time_ns > s->start_ns)
+		at--;
+	return at && w[at - 1].tid == s->tid && w[at - 1].time_ns > s->start_ns ? &w[at - 1] : NULL;
 }
 
 /* The innermost slice of a thread at that time. */
 static size_t slice_at(const slices *list, uint64_t tid, int64_t time_ns)
 {
-	size_t low = 0, high = list->cnt;
+	const struct slice *s = list->items;
+	size_t cnt = partition_point(i, list->cnt, s[i].tid < tid || (s[i].tid == tid && s[i].start_ns <= time_ns));
+	size_t at = cnt && s[cnt - 1].tid == tid ? cnt - 1 : SLICE_NONE;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct slice *s = &list->items[middle];
-
-		if (s->tid < tid || (s->tid == tid && s->start_ns <= time_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (size_t i = low; i-- > 0 && list->items[i].tid == tid; )
-		if (list->items[i].end_ns >= time_ns)
-			return i;
-		else if (list->items[i].parent == SLICE_NONE)
-			break;
-	return SLICE_NONE;
+	while (at != SLICE_NONE && s[at].end_ns < time_ns)
+		at = s[at].around;
+	return at;
 }
 
 void slices_read(const struct export_input *in, slices *ret)
 {
-	collect(in, ret);
-	if (ret->cnt)
-		qsort(ret->items, ret->cnt, sizeof(*ret->items), by_place);
-	nest(ret);
+	slices list = { NULL, 0, 0 };
+
+	collect(in, &list);
+	if (list.cnt)
+		qsort(list.items, list.cnt, sizeof(*list.items), by_place);
+	nest(&list, ret);
+	VEC_RELEASE(&list);
 	for (size_t i = 0; i < ret->cnt; i++) {
 		struct slice *s = &ret->items[i];
 		const struct wakeup *w = s->is_wait && s->wait != STATE_QUEUE && !state_is_runqueue(s->wait) ?
 					 wakeup_of(in->trace, s) : NULL;
 
-		s->waker = SLICE_NONE;
-		if (!w)
-			continue;
-		s->has_waker = true;
-		s->waker_tid = w->waker_tid;
-		s->wake_ns = w->time_ns;
-		s->waker = slice_at(ret, w->waker_tid, w->time_ns);
+		s->waker = w ? slice_at(ret, w->waker_tid, w->time_ns) : SLICE_NONE;
+		s->wake_ns = w ? w->time_ns : 0;
 	}
 }
 
@@ -175,8 +149,8 @@ const char *slice_name(const struct trace *t, const struct slice *s)
 
 uint64_t thread_pid(const struct trace *t, uint64_t tid)
 {
-	for (size_t i = 0; i < t->threads.cnt; i++)
-		if (t->threads.items[i].tid == tid && t->threads.items[i].pid)
-			return t->threads.items[i].pid;
-	return 1;
+	const struct thread_name *x = t->threads.items;
+	size_t at = partition_point(i, t->threads.cnt, x[i].tid < tid || (x[i].tid == tid && !x[i].pid));
+
+	return at < t->threads.cnt && x[at].tid == tid ? x[at].pid : 1;
 }

@@ -17,11 +17,10 @@ struct slice {
 	enum trace_state wait;
 	uint32_t function;		/* of the trace; not of a wait */
 	uint32_t order;
-	size_t parent;			/* around it on the same thread and for the same interval, or SLICE_NONE */
-	bool has_waker;			/* of a wait: the thread that ended it, and when */
-	uint64_t waker_tid;
-	int64_t wake_ns;
-	size_t waker;			/* what that was in then, or SLICE_NONE */
+	size_t around;			/* the call around it on the same thread, or SLICE_NONE */
+	size_t parent;			/* the innermost around it for the same interval, or SLICE_NONE */
+	size_t waker;			/* of a wait: what the thread that ended it was in then, or SLICE_NONE */
+	int64_t wake_ns;		/* when; with a waker */
 };
 /* In order of thread and start, the outer before the inner; those of a thread nest: a wait that reaches beyond a call is cut in two. */
 typedef VEC(struct slice) slices;

@@ -2,7 +2,6 @@
 /* stacks.c - see stacks.h. */
 #include "cmd/formats/pieces/stacks.h"
 
-#include <stdlib.h>
 
 #include "base/banned.h"
 
