@@ -520,6 +520,18 @@ static void test_no_function(void **state)
 	assert_refused(s, "none that can be there");
 }
 
+/* Whatever a program calls its interval, what was exported is imported. */
+static void test_names(void **state)
+{
+	static const char name[] = "a\nb\033[31m\t\x7f\xff";
+	_cleanup_(summed_freep) struct summed *s = sums_by_hand(1), *same = NULL;
+
+	(void)state;
+	s->interval_names.items[0] = name;
+	same = copied(s);
+	assert_string_equal(same->interval_names.items[0], name);
+}
+
 /* Siblings, functions, sums of a function. */
 static void test_twins(void **state)
 {
@@ -578,6 +590,7 @@ int main(void)
 		cmocka_unit_test(test_by_hand),
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_heights),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_no_function),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_too_large),
