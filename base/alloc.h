@@ -53,10 +53,13 @@ char *xasprintf(const char *fmt, ...)
 
 #define VEC_RESERVE(v) VEC_ROOM(v, 1)
 
+/* The value may be read from the list itself. */
 #define VEC_ADD(v, ...)								\
 	do {									\
+		__typeof__(*(v)->items) vec_new_ = (__VA_ARGS__);		\
+										\
 		VEC_RESERVE(v);							\
-		(v)->items[(v)->cnt++] = (__VA_ARGS__);				\
+		(v)->items[(v)->cnt++] = vec_new_;				\
 	} while (0)
 
 #define VEC_EXTEND(v)								\

@@ -427,10 +427,24 @@ static void test_saturated(void **state)
 	assert_true(real_saturated(NAN) == 0);
 }
 
+/* What is added may be read from the list, which grows meanwhile. */
+static void test_vec(void **state)
+{
+	struct { uint64_t *items; size_t cnt, cap; } v = { NULL, 0, 0 };
+
+	(void)state;
+	VEC_ADD(&v, 1);
+	for (uint64_t i = 1; i < 1000; i++)
+		VEC_ADD(&v, v.items[v.cnt - 1] + v.cnt);
+	for (uint64_t i = 0; i < 1000; i++)
+		assert_int_equal(v.items[i], 1 + i * (i + 1) / 2);
+	VEC_RELEASE(&v);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_saturated),
+		cmocka_unit_test(test_saturated), cmocka_unit_test(test_vec),
 		cmocka_unit_test(test_arena), cmocka_unit_test(test_partition_point), cmocka_unit_test(test_sort_order),
 		cmocka_unit_test(test_str), cmocka_unit_test(test_text_ns),
 		cmocka_unit_test(test_nearest_word), cmocka_unit_test(test_map),

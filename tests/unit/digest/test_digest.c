@@ -418,8 +418,8 @@ static void test_damage(void **state)
 	(void)state;
 	assert_int_equal(digest_write(s, &bytes, NULL), 0);
 	for (size_t i = 0; i < bytes.len; i++) {
-		struct summed *ret = NULL;
 		struct diag diag = DIAG_INIT;
+		struct summed *ret = NULL;
 
 		bytes.data[i] ^= 0x55;
 		assert_int_equal(digest_parse(bytes.data, bytes.len, "it", &ret, &diag), -EBADMSG);
@@ -590,12 +590,10 @@ int main(void)
 		cmocka_unit_test(test_by_hand),
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_heights),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_no_function),
+		cmocka_unit_test(test_names), cmocka_unit_test(test_no_function),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_too_large),
-		cmocka_unit_test(test_twins),
-		cmocka_unit_test(test_twice),
+		cmocka_unit_test(test_twins), cmocka_unit_test(test_twice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
