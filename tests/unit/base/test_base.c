@@ -427,17 +427,27 @@ static void test_saturated(void **state)
 	assert_true(real_saturated(NAN) == 0);
 }
 
+struct counted {
+	uint64_t sum;
+	int other;
+};
+
+static __attribute__((noinline)) uint64_t next_sum(const struct counted *items, size_t cnt)
+{
+	return items[cnt - 1].sum + cnt;
+}
+
 /* What is added may be read from the list, which grows meanwhile. */
 static void test_vec(void **state)
 {
-	struct { uint64_t *items; size_t cnt, cap; } v = { NULL, 0, 0 };
+	struct { struct counted *items; size_t cnt, cap; } v = { NULL, 0, 0 };
 
 	(void)state;
-	VEC_ADD(&v, 1);
+	VEC_ADD(&v, (struct counted){ 1, 0 });
 	for (uint64_t i = 1; i < 1000; i++)
-		VEC_ADD(&v, v.items[v.cnt - 1] + v.cnt);
+		VEC_ADD(&v, (struct counted){ next_sum(v.items, v.cnt), 0 });
 	for (uint64_t i = 0; i < 1000; i++)
-		assert_int_equal(v.items[i], 1 + i * (i + 1) / 2);
+		assert_int_equal(v.items[i].sum, 1 + i * (i + 1) / 2);
 	VEC_RELEASE(&v);
 }
 
