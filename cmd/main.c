@@ -2,7 +2,7 @@
 /*
  * main.c - the program vprof: a table of subcommands, and nothing about any of them.
  *
- *	vprof [-d DIR] COMMAND [ARG...]
+ *	vprof [-d DIR] [--no-pager] COMMAND [ARG...]
  *
  * Called by a compiler's name, through a link of the user's, it is the compiler launcher: `gcc -c a.c` is
  * `vprof cc gcc -c a.c`.  The links of `vprof build` lead to a program of their own (launcher.c).
@@ -21,6 +21,7 @@
 #include "project/config/launch.h"
 #include "project/config/locate.h"
 #include "cmd/messages.h"
+#include "cmd/pager.h"
 #include "build-config.h"
 
 static const struct {
@@ -34,7 +35,7 @@ static const struct {
 
 static void print_help(void)
 {
-	printf("usage: vprof [-d DIR] COMMAND [ARG...]\n\n"
+	printf("usage: vprof [-d DIR] [--no-pager] COMMAND [ARG...]\n\n"
 	       "vprof finds the functions, and the waits, that make the latency of a C or C++\n"
 	       "server's requests unpredictable.  Try it:  vprof demo\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
@@ -43,6 +44,7 @@ static void print_help(void)
 		printf("  %-10s %s\n", commands[i].cmd->name, commands[i].cmd->summary);
 	}
 	printf("\n  -d DIR     data directory (default: vprof.data beside vprof.conf; or $VPROF_DIR)\n"
+	       "  --no-pager print on the terminal itself, not through $VPROF_PAGER, $PAGER or less\n"
 	       "\nvprof COMMAND --help tells more; so do man vprof and man vprof-COMMAND.  vprof help WORD explains a word\n"
 	       "that vprof prints; vprof help words lists them.\n");
 }
@@ -81,6 +83,7 @@ static int run_help(const char *topic)
 {
 	const struct cmd *cmd = topic ? find_command(topic) : NULL;
 
+	pager_start();
 	if (topic && !cmd && strcmp(topic, "words") == 0) {
 		help_words();
 		return EXIT_DONE;
@@ -122,19 +125,28 @@ static int run_command(int argc, char **argv)
 	return cmd ? cmd->run(argc, argv) : unknown_command(argv[0]);
 }
 
-/* "-d DIR" and "-dDIR" before the command; returns how many words that were, or -1. */
-static int take_data_dir(char **argv)
+/* What stands before the command: "-d DIR", "-dDIR", "--no-pager"; returns how many words that were, or -1. */
+static int take_globals(char **argv)
 {
-	if (!argv[1] || !starts_with(argv[1], "-d"))
-		return 0;
-	if (argv[1][2]) {
-		set_data_dir(argv[1] + 2);
-		return 1;
+	int cnt = 0;
+
+	for (char **word = argv + 1; *word; word = argv + 1 + cnt) {
+		if (strcmp(*word, "--no-pager") == 0) {
+			pager_off = true;
+			cnt++;
+		} else if (!starts_with(*word, "-d")) {
+			break;
+		} else if ((*word)[2]) {
+			set_data_dir(*word + 2);
+			cnt++;
+		} else {
+			if (!word[1])
+				return -1;
+			set_data_dir(word[1]);
+			cnt += 2;
+		}
 	}
-	if (!argv[2])
-		return -1;
-	set_data_dir(argv[2]);
-	return 2;
+	return cnt;
 }
 
 int main(int argc, char **argv)
@@ -145,9 +157,9 @@ int main(int argc, char **argv)
 		return launch_as(argv);
 
 	signal(SIGPIPE, SIG_IGN);
-	int skip = take_data_dir(argv);
+	int skip = take_globals(argv);
 
 	if (skip < 0)
 		return fail_now(EXIT_USAGE, NULL, "-d wants a directory: vprof -d DIR COMMAND");
-	return finish_output(run_command(argc - 1 - skip, argv + 1 + skip));
+	return pager_end(finish_output(run_command(argc - 1 - skip, argv + 1 + skip)));
 }

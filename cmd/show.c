@@ -6,6 +6,8 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,8 @@
 #include "base/banned.h"
 #include "cmd/commands.h"
 #include "cmd/messages.h"
+#include "cmd/pager.h"
+#include "cmd/ranking.h"
 #include "cmd/ask/show_source.h"
 #include "project/config/locate.h"
 #include "project/runs/leave_out.h"
@@ -33,6 +37,8 @@ static const char *const format_names[] = {
 
 static const char *arg_format = "text";
 static bool arg_ascii;
+static unsigned arg_k = UINT_MAX;		/* not given */
+static double arg_threshold = NAN;
 
 /* The input of a view, and what the view made of it; release frees all of it. */
 struct material {
@@ -190,8 +196,6 @@ static struct view_input input_of(const struct material *m)
 		.made = m->made,
 	};
 
-	if (!isnan(view_given.threshold))
-		in.options.ranking.threshold = view_given.threshold;
 	return in;
 }
 
@@ -252,6 +256,8 @@ static int read_material(struct material *m, const char *run, struct diag *reter
 {
 	int r = store_open(data_dir(), false, &m->store, reterr);
 
+	if (r == 0 && (m->view->needs & (NEEDS_FINDINGS | NEEDS_TRACE)))
+		r = ranking_take(arg_k, arg_threshold, reterr);
 	if (r == 0 && m->view->check)
 		r = m->view->check(reterr);
 	if (r == 0)
@@ -266,15 +272,13 @@ static int read_material(struct material *m, const char *run, struct diag *reter
 
 /* ---- output ---- */
 
-static void print_view(const struct view *v, enum format format, const struct view_input *in)
+static void print_view(const struct view *v, enum format format, const struct style *style, const struct view_input *in)
 {
-	struct style style;
 	json_t *document;
 
 	switch (format) {
 	case FORMAT_TEXT:
-		style_init(&style, stdout, arg_ascii);
-		v->text(&style, in);
+		v->text(style, in);
 		break;
 	case FORMAT_JSON:
 		document = v->json(in);
@@ -303,12 +307,15 @@ static int print_material(const struct material *m, enum format format)
 	const struct view *v = m->view;
 	struct view_input in = input_of(m);
 	bool empty = m->findings && m->findings->interval.cnt == 0;
+	struct style style;
 
+	style_init(&style, stdout, arg_ascii);
+	pager_start();
 	if (m->findings && !empty && format == FORMAT_TEXT && strcmp(v->name, "warnings") != 0)
 		announce_warnings(&m->run, m->findings);
 	/* There is no data, but a program still gets its document. */
 	if (!empty || format != FORMAT_TEXT)
-		print_view(v, format, &in);
+		print_view(v, format, &style, &in);
 	return empty ? announce_findings(m->store, &m->run, m->findings) : m->nothing_asked ? EXIT_NO_EVIDENCE : EXIT_DONE;
 }
 
@@ -384,6 +391,7 @@ static int show_source_only(const struct args *words)
 		return fail_now(EXIT_USAGE, "vprof show source FUNCTION", "show source takes one function; what is '%s'?", words->items[2]);
 	if (strcmp(arg_format, format_names[FORMAT_TEXT]) != 0)
 		return fail_now(EXIT_USAGE, "--format text", "show source cannot be printed as '%s'", arg_format);
+	pager_start();
 	return show_source(words->cnt > 1 ? words->items[1] : NULL);
 }
 
@@ -426,10 +434,10 @@ static const struct option_desc shared_options[] = {
 	  "text (default), json, csv; call-graph, wait-graph: dot; samples: folded; causal: svg" },
 	{ 0, "interval", "NAME", OPT_STR, &view_given.interval,
 	  "name of the kind of interval; critical-path: or the SID of one interval" },
-	{ 'k', "k", "N", OPT_UINT, &view_given.ranking.k, "factors: show the N best (default 3; 0: all)" },
-	{ 0, "threshold", "D", OPT_DOUBLE, &view_given.threshold,
-	  "factors: hide shares of the variance up to D (default 0.05); wait-graph: trim edges of knots up to D of the "
-	  "run (default 0.2)" },
+	{ 'k', "k", "N", OPT_UINT, &arg_k, "factors: show the N best (default: k of vprof.conf, or 3; 0: all)" },
+	{ 0, "threshold", "D", OPT_DOUBLE, &arg_threshold,
+	  "factors: hide shares of the variance up to D; wait-graph: trim edges of knots up to D of the run (default: threshold "
+	  "of vprof.conf; without one 0.05 and 0.2)" },
 	{ 0, "paper", NULL, OPT_FLAG, &view_given.ranking.paper,
 	  "factors: rank by the paper's Algorithm 1, including pairs" },
 	{ 0, "all", NULL, OPT_FLAG, &view_given.ranking.all,
@@ -441,6 +449,7 @@ static const struct option_desc shared_options[] = {
 
 static const struct option_desc last_options[] = {
 	{ 0, "ascii", NULL, OPT_FLAG, &arg_ascii, "print ASCII characters only" },
+	PAGER_OPTION,
 	OPT_END
 };
 

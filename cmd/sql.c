@@ -13,6 +13,7 @@
 #include "base/text/table.h"
 #include "cmd/commands.h"
 #include "cmd/messages.h"
+#include "cmd/pager.h"
 #include "project/config/locate.h"
 #include "report/output.h"
 #include "store/query.h"
@@ -177,8 +178,10 @@ static int sql_run(int argc, char **argv)
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
 		if (strcmp(arg_format, formats[i].name) != 0)
 			continue;
-		if (store_open(data_dir(), false, &store, &diag) < 0 ||
-		    formats[i].print(store, words.items[0], &diag) < 0)
+		if (store_open(data_dir(), false, &store, &diag) < 0)
+			return fail(&diag);
+		pager_start();
+		if (formats[i].print(store, words.items[0], &diag) < 0)
 			return fail(&diag);
 		return EXIT_DONE;
 	}
@@ -188,6 +191,7 @@ static int sql_run(int argc, char **argv)
 
 static const struct option_desc sql_options[] = {
 	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text (default), json, csv" },
+	PAGER_OPTION,
 	OPT_END
 };
 

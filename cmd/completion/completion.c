@@ -109,7 +109,7 @@ static void put_bash(void)
 	       "\t[ \"$prev\" != -d ] || { COMPREPLY=($(compgen -d -- \"$cur\")); return; }\n"
 	       "\tcase $command in\n\t'') words='help ");
 	put_commands(" ");
-	printf("'; options='--help --version';;\n\thelp) words='");
+	printf("'; options='--help --no-pager --version';;\n\thelp) words='");
 	put_commands(" ");
 	printf("';;\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
@@ -165,7 +165,7 @@ static void put_zsh(void)
 	printf("_vprof_of_runs() { local -a list; list=(${(f)\"$(_vprof_runs)\"}); compadd -a list; }\n"
 	       "_vprof_of_functions() { local -a list; list=(${(f)\"$(_vprof_functions)\"}); compadd -a list; }\n"
 	       "_vprof_of_intervals() { local -a list; list=(${(f)\"$(_vprof_intervals)\"}); compadd -a list; }\n"
-	       "_vprof() {\n\tlocal state line\n\t_arguments -C '-d[data directory]:directory:_files -/' '--help' '--version' "
+	       "_vprof() {\n\tlocal state line\n\t_arguments -C '-d[data directory]:directory:_files -/' '--help' '--no-pager' '--version' "
 	       "'1:command:(help ");
 	put_commands(" ");
 	printf(")' '*::argument:->rest'\n\t[[ $state = rest ]] || return\n\tcase $line[1] in\n");

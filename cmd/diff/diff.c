@@ -12,6 +12,7 @@
 #include "cmd/diff/diff.h"
 #include "cmd/diff/sides.h"
 #include "cmd/messages.h"
+#include "cmd/pager.h"
 #include "project/config/locate.h"
 #include "report/compare/diff.h"
 
@@ -79,6 +80,8 @@ static int print_sides(const struct judged *j, enum format format)
 	struct style style;
 	json_t *document;
 
+	style_init(&style, stdout, arg_ascii);
+	pager_start();
 	if (format != FORMAT_JSON)
 		diff_warn(s->comparison, &warnings);
 	for (size_t i = 0; i < warnings.cnt; i++)
@@ -86,7 +89,6 @@ static int print_sides(const struct judged *j, enum format format)
 	VEC_RELEASE(&warnings);
 	switch (format) {
 	case FORMAT_TEXT:
-		style_init(&style, stdout, arg_ascii);
 		diff_text(&style, &in);
 		break;
 	case FORMAT_JSON:
@@ -234,6 +236,7 @@ static const struct option_desc diff_options[] = {
 	{ 0, "fail-inconclusive", NULL, OPT_FLAG, &arg_fail_inconclusive, "exit 1, not 3, where the runs cannot tell" },
 	{ 0, "inconclusive-exit", "N", OPT_STR, &arg_inconclusive_exit, "exit N, not 3, where they cannot; git bisect skips at 125" },
 	{ 0, "ascii", NULL, OPT_FLAG, &arg_ascii, "print ASCII characters only" },
+	PAGER_OPTION,
 	OPT_END
 };
 static const char *const diff_examples[] = {

@@ -8,6 +8,8 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +20,7 @@
 #include "cmd/diff/sides.h"
 #include "cmd/messages.h"
 #include "cmd/output_file.h"
+#include "cmd/ranking.h"
 #include "project/config/locate.h"
 #include "project/runs/project.h"
 #include "project/runs/shown_run.h"
@@ -53,6 +56,8 @@ static int read_findings(struct material *m, const char *run, struct diag *reter
 		r = shown_run_find(m->store, run, true, &m->run, reterr);
 	if (r == 0)
 		r = findings_read(m->store, m->run.number, view_given.interval, &m->findings, reterr);
+	if (r == 0)
+		r = ranking_take(UINT_MAX, NAN, reterr);
 	if (r < 0)
 		return r;
 	r = experiments_read(m->store, m->run.number, &m->experiments, reterr);

@@ -204,6 +204,7 @@ static int set_max_runs(struct reader *r, struct interval_directive *i, const ch
 static int set_threshold(struct reader *r, struct interval_directive *i, const char *value)
 {
 	(void)i;
+	r->config->threshold_given = true;
 	return set_fraction(r, &r->config->threshold, value);
 }
 

@@ -43,6 +43,7 @@ struct config {
 	struct sample sample;
 	unsigned k, max_runs;
 	double threshold, overhead;
+	bool threshold_given;		/* threshold stands in the file */
 };
 
 void config_release(struct config *c);		/* also a _cleanup_ function */

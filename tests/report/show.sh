@@ -54,6 +54,20 @@ expect 0 "$VPROF" show summary tree --ascii
 says "> B may cause all of the variance of 'request'"
 expect 0 env LC_ALL=C "$VPROF" show summary tree
 says "> B may cause"
+
+# [iterate] k and threshold of vprof.conf; the command line wins.
+printf '[iterate]\n\tk = 1\n\tthreshold = 0.5\n' >vprof.conf
+expect 0 "$VPROF" show factors tree --format json
+says '"k": 1,' '"threshold": 0.5,'
+[ "$(grep -c '"rank":' "$work/.out")" = 1 ] && pass || fail "k of vprof.conf: $(grep '"rank":' "$work/.out")"
+expect 0 "$VPROF" show factors tree --format json -k 0 --threshold 0.01
+says '"k": 0,' '"threshold": 0.01,'
+printf '[iterate]\n\tk = none\n' >vprof.conf
+expect 2 "$VPROF" show factors tree
+says "vprof.conf:2" "k wants a whole number"
+expect 0 "$VPROF" show runs
+rm vprof.conf
+
 expect 0 "$VPROF" show critical-path tree
 says 'request 18446744073709551614 took 11 ns (rank 1 of 4)' 'A › B'
 expect 0 "$VPROF" show critical-path tree --interval 2 --format csv

@@ -189,6 +189,20 @@ expect 2 "$VPROF" show wait-graph --slow --interval nine
 says "no interval 'nine'"
 expect 2 "$VPROF" show wait-graph --group some
 says "auto or none, not 'some'"
+# vprof.conf's threshold, unless the command line has one
+printf '[iterate]\n\tthreshold = 0.9\n' >vprof.conf
+expect 0 "$VPROF" show wait-graph figure --format json
+cp "$work/.out" from_conf
+rm vprof.conf
+expect 0 "$VPROF" show wait-graph figure --threshold 0.9 --format json
+cmp -s "$work/.out" from_conf && pass || fail "the threshold of vprof.conf: $(grep threshold_ns from_conf)"
+printf '[iterate]\n\tk = 2\n' >vprof.conf
+expect 0 "$VPROF" show wait-graph figure --format json
+says '"threshold_ns": 4'
+printf '[iterate]\n\tthreshold = 0.9\n' >vprof.conf
+expect 0 "$VPROF" show wait-graph figure --threshold 0.2 --format json
+says '"threshold_ns": 4'
+rm vprof.conf
 expect 2 "$VPROF" show wait-graph --threshold -1
 says '--threshold is a fraction' 'show wait-graph --threshold 0.2'
 expect 2 "$VPROF" show wait-graph --prefilter -0.1
