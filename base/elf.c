@@ -205,7 +205,7 @@ static const char *name_at(const char *names, size_t bytes, size_t at)
 	return at < bytes && memchr(names + at, '\0', bytes - at) ? names + at : NULL;
 }
 
-void elf_functions(const struct elf *e, void (*take)(void *arg, const struct elf_function *f), void *arg)
+static void each_symbol(const struct elf *e, unsigned wanted, void (*take)(void *arg, const struct elf_function *f), void *arg)
 {
 	const struct elf_private *p = e->private;
 	const ElfW(Shdr) *table = find_table(p, SHT_SYMTAB), *strings;
@@ -226,9 +226,19 @@ void elf_functions(const struct elf *e, void (*take)(void *arg, const struct elf
 
 		if (type == STT_FILE)
 			file = name;
-		if (type == STT_FUNC && all[i].st_shndx != SHN_UNDEF && all[i].st_size && name && *name)
+		if (type == wanted && all[i].st_shndx != SHN_UNDEF && all[i].st_size && name && *name)
 			take(arg, &(struct elf_function){ name, is_local ? file : NULL, all[i].st_value, all[i].st_size });
 	}
+}
+
+void elf_functions(const struct elf *e, void (*take)(void *arg, const struct elf_function *f), void *arg)
+{
+	each_symbol(e, STT_FUNC, take, arg);
+}
+
+void elf_variables(const struct elf *e, void (*take)(void *arg, const struct elf_function *variable), void *arg)
+{
+	each_symbol(e, STT_OBJECT, take, arg);
 }
 
 const void *elf_at(const struct elf *e, uint64_t address, size_t bytes)

@@ -33,7 +33,7 @@ bool elf_symbol(const struct elf *e, const char *prefix, bool defined);
  * whole file. */
 const char *elf_section(const struct elf *e, const char *name, size_t *ret_bytes);
 
-struct elf_function {
+struct elf_function {			/* or a variable */
 	const char *name;
 	const char *file;		/* of a local one: the source's name, without directories; else NULL */
 	uint64_t start, bytes;
@@ -42,6 +42,9 @@ struct elf_function {
 /* Visits all functions with a size, in the order of the table: the debuggers' table, or the loader's if that
  * was stripped. */
 void elf_functions(const struct elf *e, void (*take)(void *arg, const struct elf_function *f), void *arg);
+
+/* The same for variables. */
+void elf_variables(const struct elf *e, void (*take)(void *arg, const struct elf_function *variable), void *arg);
 
 /* The memory of the program at this address of the file; NULL if a part of it does not come from the file. */
 const void *elf_at(const struct elf *e, uint64_t address, size_t bytes);

@@ -29,6 +29,34 @@ static void put_keys(struct drainer *d, const struct drainer_experiments *x)
 			e->keys[e->key_cnt++] = (struct experiment_key){ x->targets[i].keys[k], (uint32_t)i, 0 };
 }
 
+uint32_t drainer_modules(const struct drainer *d, uint32_t next, void (*take)(void *arg, const struct drainer_module *m), void *arg)
+{
+	uint32_t cnt = __atomic_load_n(&d->arena.control->module_cnt, __ATOMIC_ACQUIRE);
+
+	for (next = next ? next : 1; next <= cnt && next < ARENA_MODULES; next++) {
+		const struct arena_module *m = &d->arena.modules[next];
+		uint32_t at = m->name % ARENA_TEXT_BYTES;
+
+		if (!__atomic_load_n(&m->ready, __ATOMIC_ACQUIRE))
+			break;
+		if (m->name && memchr(d->arena.text + at, '\0', ARENA_TEXT_BYTES - at))
+			take(arg, &(struct drainer_module){ d->arena.text + at, m->base, m->program });
+	}
+	return next;
+}
+
+bool drainer_add_lock(struct drainer *d, uint32_t target, uint32_t program, uint64_t start, uint64_t end)
+{
+	struct arena_experiment *e = experiment(d);
+	uint32_t cnt = e->lock_cnt;
+
+	if (cnt >= EXPERIMENT_LOCKS)
+		return false;
+	e->locks[cnt] = (struct experiment_lock){ start, end, program, target };
+	__atomic_store_n(&e->lock_cnt, cnt + 1, __ATOMIC_RELEASE);
+	return true;
+}
+
 void experiments_open(struct drainer *d, const struct drainer_experiments *x)
 {
 	struct arena_control *c = d->arena.control;
@@ -133,7 +161,7 @@ struct drainer_experiment_state drainer_experiment_state(const struct drainer *d
 
 	return (struct drainer_experiment_state){
 		.hit_cnt = e->hit_cnt, .outside_cnt = e->outside_cnt, .tick_cnt = e->tick_cnt, .ticks_error = e->ticks_error,
-		.ticks_refused = e->ticks_refused, .signal_taken = e->signal_taken,
+		.ticks_refused = e->ticks_refused, .locks_lost = e->locks_lost, .signal_taken = e->signal_taken,
 		.ns_per_tick = (double)e->ns_per_tick / 4294967296.0,
 	};
 }

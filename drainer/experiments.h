@@ -42,8 +42,15 @@ struct drainer_experiments {
 struct drainer_experiment_state {
 	uint64_t hit_cnt, outside_cnt, tick_cnt;	/* so far, of all blocks (struct arena_experiment) */
 	uint32_t ticks_error, ticks_refused;
+	uint32_t locks_lost;		/* times that a lock of a target found no room */
 	bool signal_taken;
 	double ns_per_tick;		/* 0: not known yet */
+};
+
+struct drainer_module {			/* a file whose code is in the memory of a program of the run */
+	const char *path;
+	uint64_t base;			/* what the loader added to the file's own addresses */
+	uint32_t program;
 };
 
 struct drainer_cpu {			/* so far */
@@ -59,6 +66,11 @@ void drainer_block_phase(struct drainer *d, enum block_phase phase);
 void drainer_blocks_end(struct drainer *d);	/* none is in force any more */
 void drainer_set_currency(struct drainer *d, enum experiment_currency currency);
 void drainer_look(struct drainer *d);
+
+/* Takes the modules from number `next` on; returns the number of the next one, for the next time.  Begin with 0. */
+uint32_t drainer_modules(const struct drainer *d, uint32_t next, void (*take)(void *arg, const struct drainer_module *m), void *arg);
+/* A variable with locks of that target, of kind EXPERIMENT_LOCK.  False: there is no room for more. */
+bool drainer_add_lock(struct drainer *d, uint32_t target, uint32_t program, uint64_t start, uint64_t end);
 
 /* The label whose intervals events of that label belong to; its name, NULL: there is none. */
 uint64_t drainer_interval(const struct drainer *d, uint64_t label);

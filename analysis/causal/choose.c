@@ -76,6 +76,10 @@ static void add_wait(struct experiments *e, strings *to, const struct factor *x,
 	} else if (!x->function) {
 		return;
 	}
+	if (!for_replay && x->wait == STATE_LOCK && x->function) {
+		add_target(e, to, "lock:", x->function);
+		str_addf(&instead, "%slock:%s", instead.len ? ", " : "", x->function);
+	}
 	if (for_replay)
 		add_target(e, to, str_cstr(&wait), "");
 	else

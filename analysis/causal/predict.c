@@ -159,7 +159,7 @@ static void refuse_untouched(const struct predictor *p, const char *target, enum
 		has_function = strcmp(p->t->functions.items[p->t->invocations.items[i].function].name, name) == 0;
 	switch (kind) {
 	case ASKED_LOCK:
-		experiments_refuse(e, target, "the trace does not say while which locks are held", "the function that holds it");
+		experiments_refuse(e, target, "the trace does not say while which locks are held", "an experiment: vprof causal --target lock:NAME -- COMMAND");
 		break;
 	case ASKED_QUEUE:
 		experiments_refuse(e, target, "no task waited for a worker", NULL);

@@ -175,6 +175,8 @@ static void say_ends(const struct run_blocks_result *result)
 	if (!result->has_ticks)
 		warn_line("no perf events (%s): threads stand still at their waits and releases only, so CPU-bound threads pay late",
 			  strerror(result->ticks_error));
+	if (result->locks_lost)
+		warn_line("a function of lock:FUNCTION takes more locks than there is room for: the holding of some did not go faster");
 	if (result->lost_round_cnt)
 		note_line("%" PRIu32 " round%s cut by the program's end: not counted", result->lost_round_cnt, result->lost_round_cnt == 1 ? " was" : "s were");
 }

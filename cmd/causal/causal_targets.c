@@ -5,10 +5,13 @@
 
 #include "analysis/causal/choose.h"
 #include "base/banned.h"
+#include "base/str.h"
 #include "cmd/causal/causal_targets.h"
 #include "cmd/messages.h"
 #include "project/runs/project.h"
 #include "project/runs/shown_run.h"
+
+#define LOCK_PREFIX "lock:"
 
 void asked_targets_release(struct asked_targets *a)
 {
@@ -48,7 +51,7 @@ static int add_target(struct asked_targets *a, struct store *s, const char *text
 	return r < 0 ? r : 0;
 }
 
-static double promise(struct asked_targets *a, const char *target)
+static double predicted(struct asked_targets *a, const char *target)
 {
 	static const double half = 0.5;
 	_cleanup_(experiments_freep) struct experiments *e = experiments_new();
@@ -56,6 +59,14 @@ static double promise(struct asked_targets *a, const char *target)
 	if (!a->predictor || !predictor_ask(a->predictor, target, &half, 1, e))
 		return 0;
 	return e->list.items[0].metrics[GAIN_MEAN].predicted;
+}
+
+/* A replay does not know while which locks are held: of what the waits for one cost, half. */
+static double promise(struct asked_targets *a, const char *target)
+{
+	_cleanup_(freep) char *wait = starts_with(target, LOCK_PREFIX) ? xasprintf("wait:%s", target + strlen(LOCK_PREFIX)) : NULL;
+
+	return wait ? predicted(a, wait) / 2 : predicted(a, target);
 }
 
 /* Those of which most is promised first; of equal promises, the larger factor first. */

@@ -85,14 +85,13 @@ int causal_target_find(struct store *s, struct causal_target *t, struct causal_r
 	case ASKED_PC:
 		return refuse(t, ret_refusal, xstrdup("functions without a probe cannot be asked yet"),
 			      xasprintf("vprof build --functions %s, then --target %s", t->name, t->name));
-	case ASKED_LOCK:
 	case ASKED_DEVICE:
-		return refuse(t, ret_refusal, xstrdup("locks and devices cannot be asked yet"),
-			      xstrdup("the function that holds the lock, io, or io@FUNCTION"));
+		return refuse(t, ret_refusal, xstrdup("devices cannot be asked yet"), xstrdup("io, or io@FUNCTION"));
 	case ASKED_IO:
 		if (!t->name)
 			return 0;
 		break;
+	case ASKED_LOCK:
 	case ASKED_FUNCTION:
 	case ASKED_BODY:
 	case ASKED_KIND_CNT:
@@ -101,9 +100,16 @@ int causal_target_find(struct store *s, struct causal_target *t, struct causal_r
 	r = find_functions(s, t, &known, reterr);
 	if (r < 0 || t->keys.cnt)
 		return r;
+	if (!known && t->kind == ASKED_LOCK)
+		return 0;
 	if (!known)
 		return refuse(t, ret_refusal, xstrdup("the last build has no function of that name"), NULL);
 	return refuse(t, ret_refusal, xstrdup("no probe"), xasprintf("vprof build --functions %s", t->name));
+}
+
+bool causal_target_is_variable(const struct causal_target *t)
+{
+	return t->kind == ASKED_LOCK && !t->keys.cnt;
 }
 
 void causal_target_release(struct causal_target *t)

@@ -6,10 +6,12 @@
  *	body:FUNCTION		while it runs itself, and none of the probed functions that it calls
  *	io			waits that no thread of the run can end: files on disks, sleeps, connections to outside
  *	io@FUNCTION		the same, inside calls of that function
+ *	lock:VARIABLE		while a thread holds the lock that is that variable, or in it
+ *	lock:FUNCTION		while a thread holds a lock that calls of that function take, whoever holds it
  *
  * What cannot be made faster while the program runs is refused, with what to ask instead: a wait for a lock or of a
  * function (wait:NAME), queues (queue), the run queue (runqueue).  Refused for now: code without a probe (pc:FUNCTION),
- * while a lock is held (lock:NAME), waits for a device (disk:NAME).
+ * waits for a device (disk:NAME).
  */
 #ifndef PROJECT_CAUSAL_CAUSAL_TARGET_H
 #define PROJECT_CAUSAL_CAUSAL_TARGET_H
@@ -42,6 +44,9 @@ int causal_target_parse(const char *text, struct causal_target *ret, struct diag
  * *ret_refusal says why.  Negative: an error.
  */
 int causal_target_find(struct store *s, struct causal_target *t, struct causal_refusal *ret_refusal, struct diag *reterr);
+
+/* lock:VARIABLE: whether the program has it is seen when it runs (lock_names.h). */
+bool causal_target_is_variable(const struct causal_target *t);
 
 void causal_target_release(struct causal_target *t);
 void causal_targets_release(causal_targets *list);

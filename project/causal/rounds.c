@@ -28,6 +28,10 @@ void rounds_start(struct rounds *r)
 	r->warm_since_ns = r->due_ns = r->killed_ns = 0;
 	r->events.cnt = r->ended.cnt = r->facts.cnt = 0;
 	r->label = 0;
+	r->locks.targets = r->o->targets;
+	r->locks.target_cnt = r->o->target_cnt;
+	r->locks.next = 0;
+	r->locks.found.cnt = 0;
 }
 
 void rounds_release(struct rounds *r)
@@ -36,6 +40,7 @@ void rounds_release(struct rounds *r)
 	VEC_RELEASE(&r->events);
 	VEC_RELEASE(&r->facts);
 	VEC_RELEASE(&r->ended);
+	lock_names_release(&r->locks);
 }
 
 bool rounds_is_cut(const struct rounds *r)
@@ -177,7 +182,9 @@ static void end_all(struct rounds *r, struct drainer *d, enum causal_ended why)
 static void begin_round(struct rounds *r, struct drainer *d, const struct causal_round *done, uint64_t now_ns)
 {
 	r->points.cnt = 0;
-	if (!r->o->next(r->o->arg, done, &r->points) || !r->points.cnt) {
+	lock_names_look(&r->locks, d);
+	r->missing = lock_names_missing(&r->locks);
+	if (r->missing || !r->o->next(r->o->arg, done, &r->points) || !r->points.cnt) {
 		end_all(r, d, CAUSAL_ENDED_ENOUGH);
 		return;
 	}

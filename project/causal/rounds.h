@@ -11,6 +11,7 @@
 #define PROJECT_CAUSAL_ROUNDS_H
 
 #include "drainer/experiments.h"
+#include "project/causal/lock_names.h"
 #include "project/causal/run_blocks.h"
 
 enum rounds_state { ROUNDS_WARM_UP, ROUNDS_SET, ROUNDS_OPEN, ROUNDS_SHUT, ROUNDS_ENDING };
@@ -37,6 +38,8 @@ struct rounds {
 	virtual_events events;		/* of the round */
 	VEC(struct block_facts) facts;	/* of the round's blocks */
 	VEC(uint64_t) ended;		/* labels of intervals that ended while it warmed up */
+	struct lock_names locks;
+	const struct causal_target *missing;	/* a lock that no program of the run has; then all is over */
 	uint64_t killed_ns;		/* the program has been asked to end, and is killed then; 0: not yet */
 };
 

@@ -50,6 +50,8 @@ static enum experiment_kind kind_of(enum asked_kind kind)
 		return EXPERIMENT_BODY;
 	case ASKED_IO:
 		return EXPERIMENT_IO;
+	case ASKED_LOCK:
+		return EXPERIMENT_LOCK;
 	default:
 		return EXPERIMENT_FUNCTION;
 	}
@@ -100,11 +102,19 @@ static void note_state(const struct runner *r, struct run_blocks_result *ret)
 	ret->has_ticks = r->state.tick_cnt > 0 || !r->state.ticks_refused;
 	ret->ticks_error = r->state.ticks_refused ? (int)r->state.ticks_error : 0;
 	ret->outside_cnt += r->state.outside_cnt;
+	ret->locks_lost += r->state.locks_lost;
 }
 
 static bool was_asked_to_end(const struct runner *r)
 {
 	return r->rounds.state == ROUNDS_ENDING;
+}
+
+static int refuse_lock(const struct causal_target *t, struct diag *reterr)
+{
+	diag_set(reterr, EXIT_ENVIRONMENT, -ENOTSUP, "target %s: no probed function is called %s, and no variable in a program or library"
+		 " of the run", t->text, t->name);
+	return diag_remedy(reterr, -ENOTSUP, "lock:FUNCTION, a function that takes the lock: what lies in allocated memory has no name");
 }
 
 /* One start.  1: all is known, or nothing more can be; 0: once more. */
@@ -126,6 +136,8 @@ static int start(struct runner *r, struct store *s, const char *name, const stru
 		diag_set(reterr, EXIT_ENVIRONMENT, -ENOTSUP, "the program handles SIGURG itself, by which threads are asked each millisecond");
 		return diag_remedy(reterr, -ENOTSUP, "run it without that handler");
 	}
+	if (r->rounds.missing)
+		return refuse_lock(r->rounds.missing, reterr);
 	if (was_asked_to_end(r))
 		return 1;
 	ret->lost_round_cnt += rounds_is_cut(&r->rounds);

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "runtime/causal/causal.h"
+#include "runtime/causal/locks.h"
 #include "runtime/causal/target.h"
 #include "runtime/causal/ticks.h"
 #include "runtime/rules/permit.h"
@@ -27,12 +28,15 @@ enum {
 	BELIEVED_NS = 3 * TICK_NS,	/* a thread that was not heard of for longer may have lost its CPU */
 	SHORT_NS = 20000, SHORT_MOST_NS = 100000,
 	TICKS_MOST_NS = 20 * TICK_NS,
+	HELD = 8,			/* locks at a time; more do not count */
 };
 
 struct causal_self {
 	volatile uintptr_t busy;	/* 0, or where on the stack a hook is under way */
 	const struct vprof_frame *frame;	/* of the outermost call in the target; NULL: none */
 	unsigned long long call;	/* ... which the frame holds */
+	uint64_t held[HELD];		/* locks of the target */
+	uint32_t held_cnt;
 	bool runs;			/* a stretch of CPU time is under way, */
 	uint64_t began, cpu;		/* since then; cpu 0: not asked for */
 	bool is_short;			/* the last one was */
@@ -108,6 +112,12 @@ static void forget_stretch(void)
 		COUNT(&experiment()->open_cnt, -1U);
 	self.runs = false;
 	self.frame = NULL;
+	self.held_cnt = 0;		/* those that it still holds count again when they are taken again */
+}
+
+static bool is_in_target(void)
+{
+	return self.frame || self.held_cnt;
 }
 
 static struct shift *own_shift(void)
@@ -323,13 +333,61 @@ void causal_leave(const struct vprof_frame *frame)
 		hook_out();
 }
 
+/* ---- locks ---- */
+
+void causal_took(uint64_t object)
+{
+	struct arena_experiment *e = experiment();
+	int saved_errno = errno;
+	struct shift *s = hook_in();
+
+	if (s && GET(&e->kind) == EXPERIMENT_LOCK && locks_has(object) && self.held_cnt < HELD) {
+		self.held[self.held_cnt++] = object;
+		COUNT(&e->hit_cnt, 1);
+		if (!self.runs)
+			begin_stretch(s);
+	}
+	if (s)
+		hook_out();
+	errno = saved_errno;
+}
+
+/* False: the thread does not hold it, as far as is known. */
+static bool take_from_held(uint64_t object)
+{
+	uint32_t at = self.held_cnt;
+
+	while (at > 0 && self.held[at - 1] != object)
+		at--;
+	if (!at)
+		return false;
+	for (; at < self.held_cnt; at++)
+		self.held[at - 1] = self.held[at];
+	self.held_cnt--;
+	return true;
+}
+
+void causal_let_go(uint64_t object)
+{
+	int saved_errno = errno;
+	struct shift *s = self.held_cnt ? hook_in() : NULL;
+
+	if (s) {
+		if (take_from_held(object) && !self.held_cnt && self.runs)
+			end_stretch(s);
+		hook_out();
+	}
+	errno = saved_errno;
+}
+
 /* ---- waits ---- */
 
-static bool counts(const struct arena_experiment *e, bool in_target)
+static bool counts(const struct arena_experiment *e)
 {
 	switch (e->kind) {
 	case EXPERIMENT_FUNCTION:
-		return in_target;
+	case EXPERIMENT_LOCK:
+		return is_in_target();
 	case EXPERIMENT_IO:
 		return !e->has_keys || target_is_open();
 	}
@@ -347,7 +405,7 @@ struct causal_wait causal_wait_begin(enum wait_class class, bool may_be_peer)
 	pay(s);
 	w.was_in_target = self.runs;
 	w.is_disk = (class == WAIT_IO || class == WAIT_SLEEP) && !may_be_peer;
-	w.counts = w.is_disk && counts(e, self.frame);
+	w.counts = w.is_disk && counts(e);
 	if (self.runs)
 		end_stretch(s);
 	w.block = s->block;
@@ -399,7 +457,7 @@ void causal_wait_end(const struct causal_wait *w, enum causal_end end, uint64_t 
 			shift_woken(s, w->from, woken ? arena_experiment_ns(process.arena, woken) : now, stamp_max(names, woken));
 		else if (end != CAUSAL_STAYED)
 			pay(s);
-		if (w->was_in_target && self.frame)
+		if (w->was_in_target && is_in_target())
 			begin_stretch(s);
 	}
 	if (end == CAUSAL_BY_OTHERS && !w->is_disk)

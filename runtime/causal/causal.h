@@ -8,6 +8,7 @@
  *	a wait begins				causal_wait_begin(): settles; time off the CPU counts, or does not
  *	a wait ends				causal_wait_end(): settles, unless a thread of the run ended it
  *	somebody is let go			causal_settle() before
+ *	a lock is had, is let go		causal_took(), causal_let_go(): a lock of the target's, the shift grows meanwhile
  *	1 ms of CPU time is over		ticks.h: settles
  *	an interval begins or ends		causal_tell(): EVENT_SHIFT
  *
@@ -62,6 +63,10 @@ unsigned long long causal_enter(const struct vprof_frame *frame);
 void causal_leave(const struct vprof_frame *frame);
 
 void causal_settle(void);
+
+/* A lock, by its object (runtime/waits/object.h), which only the thread itself lets go: no semaphore. */
+void causal_took(uint64_t object);
+void causal_let_go(uint64_t object);	/* before; any other object does nothing */
 
 enum wait_class;
 /* may_be_peer: a thread of the run may be who ends it. */

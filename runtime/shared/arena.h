@@ -74,12 +74,13 @@ struct arena_held {
  * Causal experiments (doc/design/causal.md).  The drainer writes what is asked; nothing else of the run asks for more than
  * `wanted`, and that once a process.
  */
-enum { EXPERIMENT_KEYS = 128 };
+enum { EXPERIMENT_KEYS = 128, EXPERIMENT_LOCKS = 64, EXPERIMENT_TAKEN = 1024 };
 
 enum experiment_kind {
 	EXPERIMENT_FUNCTION,		/* calls of it, with what they call */
 	EXPERIMENT_BODY,		/* ticks at which it is the innermost call */
-	EXPERIMENT_IO			/* waits that no thread of the run ends; in its calls, if it has keys */
+	EXPERIMENT_IO,			/* waits that no thread of the run ends; in its calls, if it has keys */
+	EXPERIMENT_LOCK			/* while a thread holds one of its locks */
 };
 
 enum experiment_currency { EXPERIMENT_SLEEP, EXPERIMENT_HOLD };
@@ -87,6 +88,11 @@ enum experiment_currency { EXPERIMENT_SLEEP, EXPERIMENT_HOLD };
 struct experiment_key {			/* a function (struct vprof_site) of a target */
 	uint64_t key;
 	uint32_t target, unused;
+};
+
+struct experiment_lock {		/* a variable that is, or contains, locks of a target */
+	uint64_t start, end;		/* in the memory of that program and its forks */
+	uint32_t program, target;	/* as in struct arena_module */
 };
 
 struct arena_experiment {
@@ -107,6 +113,10 @@ struct arena_experiment {
 	uint32_t ticks_error, ticks_refused;	/* errno of the last thread that got none; how many got none */
 	uint32_t signal_taken;		/* the program handles the signal of ticks itself */
 	struct experiment_key keys[EXPERIMENT_KEYS];
+	uint32_t lock_cnt;		/* of locks[], which the drainer writes meanwhile */
+	uint32_t locks_lost;		/* times that taken[] had no room */
+	struct experiment_lock locks[EXPERIMENT_LOCKS];
+	uint64_t taken[EXPERIMENT_TAKEN];	/* hash table of the locks that a target's functions took; 0: free (runtime/causal/locks.c) */
 };
 
 struct arena_control {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hold.c - a stack of at most eight holds; the oldest one is dropped if there are more. */
 #include <string.h>
+#include "runtime/causal/causal.h"
 #include "runtime/thread.h"
 #include "runtime/waits/hold.h"
 #include "runtime/waits/releasers.h"
@@ -85,9 +86,8 @@ static bool log_wait(const struct thread_hold *hold, enum wait_class class, uint
 	return true;
 }
 
-void hold_end(uint64_t object, enum wait_class class)
+static void end_hold(struct thread *t, uint64_t object, enum wait_class class)
 {
-	struct thread *t = &thread_self;
 	unsigned int at = t->hold_cnt;
 	struct thread_hold hold;
 	uint64_t end;
@@ -105,4 +105,11 @@ void hold_end(uint64_t object, enum wait_class class)
 		forget(&t->holds[--t->hold_cnt]);
 	if (!log_wait(&hold, class, end) && class == WAIT_LOCK)
 		releasers_took(object);
+}
+
+void hold_end(uint64_t object, enum wait_class class)
+{
+	end_hold(&thread_self, object, class);
+	if (causal_on && class == WAIT_LOCK)
+		causal_took(object);
 }

@@ -97,8 +97,10 @@ void releasers_stamp_awaited(uint64_t object, enum trace_event event)
 {
 	uint64_t name = releasers_name(object);
 
-	if (causal_on)
+	if (causal_on) {
+		causal_let_go(object);
 		causal_settle();
+	}
 	if (__atomic_load_n(releasers_waiters(name), __ATOMIC_RELAXED))
 		releasers_leave_stamp(name, event);
 }

@@ -123,6 +123,10 @@ static void tell_causal(const struct wait *w, bool blocked, uint64_t waker, uint
 /* A logged wait for a lock itself says when the lock was taken. */
 static void tell_taken(const struct wait *w, bool is_logged)
 {
+	if (causal_on && w->is_lock && !w->result && w->expected.object)
+		causal_took(w->expected.object);
+	if (causal_on && w->class == WAIT_COND && w->also.object)
+		causal_took(w->also.object);
 	if (w->class == WAIT_LOCK && !is_logged && !w->result && w->expected.object)
 		releasers_took(w->expected.object);
 	if (w->class == WAIT_COND && w->also.object)

@@ -21,13 +21,18 @@ int vprof_w_mtx_trylock(mtx_t *m)
 {
 	int r = real.mtx_trylock(m);
 
-	if (r == thrd_success && !object_mutex_is_nested((const pthread_mutex_t *)m))
+	if (r == thrd_success && !object_mutex_is_nested((const pthread_mutex_t *)m)) {
 		releasers_took(object_mutex((const pthread_mutex_t *)m));
+		if (causal_on)
+			causal_took(object_mutex((const pthread_mutex_t *)m));
+	}
 	return r;
 }
 
 static int try(mtx_t *m)
 {
+	if (causal_on)
+		causal_settle();
 	return vprof_self.gate && real.mtx_trylock ? vprof_w_mtx_trylock(m) : thrd_busy;
 }
 
@@ -38,6 +43,7 @@ IN_WRAPPER struct wait wait_for_mtx(mtx_t *m)
 					 : wait_begin_call(WAIT_LOCK, object);
 
 	w.holder_tid = object_mutex_holder((const pthread_mutex_t *)m);
+	w.is_lock = true;
 	return w;
 }
 

@@ -35,18 +35,32 @@ static bool is_clock(clockid_t clock)
 	return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
 }
 
+/* A thread that owes would come too early, and the lock would go round in another order. */
+static void ask(void)
+{
+	if (causal_on)
+		causal_settle();
+}
+
+static void took(uint64_t object)
+{
+	releasers_took(object);
+	if (causal_on)
+		causal_took(object);
+}
+
 /* r: result of a call that does not wait. */
 static int mutex_had(const pthread_mutex_t *m, int r)
 {
 	if ((!r || r == EOWNERDEAD) && !object_mutex_is_nested(m))
-		releasers_took(object_mutex(m));
+		took(object_mutex(m));
 	return r;
 }
 
 static int had(uint64_t object, int r)
 {
 	if (!r)
-		releasers_took(object);
+		took(object);
 	return r;
 }
 
@@ -56,6 +70,7 @@ static int had(uint64_t object, int r)
  */
 static int try_mutex(pthread_mutex_t *m)
 {
+	ask();
 	return vprof_self.gate && !object_mutex_is_robust(m) ? mutex_had(m, real.pthread_mutex_trylock(m)) : EBUSY;
 }
 
@@ -65,6 +80,7 @@ static struct wait wait_for_mutex_from(uint64_t caller, const pthread_mutex_t *m
 						  : wait_begin_from(caller, WAIT_LOCK, object_mutex(m));
 
 	w.holder_tid = object_mutex_holder(m);
+	w.is_lock = true;
 	return w;
 }
 
@@ -73,6 +89,7 @@ static struct wait wait_for_rwlock_from(uint64_t caller, const pthread_rwlock_t 
 	struct wait w = wait_begin_from(caller, WAIT_LOCK, object_rwlock(l));
 
 	w.holder_tid = object_rwlock_writer(l);
+	w.is_lock = true;
 	return w;
 }
 
@@ -167,6 +184,7 @@ int vprof_w_pthread_rwlock_rdlock(pthread_rwlock_t *l)
 
 	if (!vprof_self.gate)
 		return real.pthread_rwlock_rdlock(l);
+	ask();
 	r = had(object_rwlock(l), real.pthread_rwlock_tryrdlock(l));
 	if (r != EBUSY)
 		return r;
@@ -207,6 +225,7 @@ int vprof_w_pthread_rwlock_wrlock(pthread_rwlock_t *l)
 
 	if (!vprof_self.gate)
 		return real.pthread_rwlock_wrlock(l);
+	ask();
 	r = had(object_rwlock(l), real.pthread_rwlock_trywrlock(l));
 	if (r != EBUSY)
 		return r;
@@ -253,10 +272,12 @@ int vprof_w_pthread_spin_lock(pthread_spinlock_t *l)
 
 	if (!vprof_self.gate)
 		return real.pthread_spin_lock(l);
+	ask();
 	r = had(object_of_some(l), real.pthread_spin_trylock(l));
 	if (r != EBUSY)
 		return r;
 	WAITING wait = wait_begin(WAIT_LOCK, object_of_some(l));
+	wait.is_lock = true;
 	return wait.result = real.pthread_spin_lock(l);
 }
 
@@ -297,7 +318,11 @@ int vprof_w_sem_wait(sem_t *s)
 
 int vprof_w_sem_trywait(sem_t *s)
 {
-	return had(object_sem(s), real.sem_trywait(s));
+	int r = real.sem_trywait(s);
+
+	if (!r)
+		releasers_took(object_sem(s));
+	return r;
 }
 
 int vprof_w_sem_timedwait(sem_t *s, const struct timespec *until)

@@ -43,6 +43,7 @@ IN_WRAPPER struct wait begin(enum wait_class class, uint64_t object)
 	struct wait w = vprof_self.gate ? wait_begin(class, object) : (struct wait){ .on = false };
 
 	w.at_least = CALL_TICKS_MIN;
+	w.is_lock = class == WAIT_LOCK;
 	return w;
 }
 

@@ -54,7 +54,7 @@ says "lock:m: the trace does not say while which locks are held" "nosuch: no fun
 	"io: nothing in the trace waits for what is outside" "disk:sda: no wait for a disk of that name" \
 	"runqueue: the trace does not say when threads waited for a CPU" "wait:serve: nothing in the trace waits in it"
 expect 4 "$VPROF" causal --predict queue --target lock:m --format json
-says '"refused": [' '"instead": "the function that holds it'
+says '"refused": [' '"instead": "an experiment: vprof causal --target lock:NAME'
 
 # Mistakes.
 expect 2 "$VPROF" causal --predict queue --target io@

@@ -161,9 +161,14 @@ static bool pay(struct machine *m, uint32_t t)
 	return true;
 }
 
-static bool is_target(const struct machine *m, const struct machine_op *op)
+static bool is_faster(const struct machine *m, uint32_t t, const struct machine_op *op)
 {
-	return m->rules && op->what == m->function && (op->kind == OP_CPU || m->rules->counts_io);
+	return m->function < MACHINE_LOCK ? op->what == m->function : m->holder[m->function - MACHINE_LOCK] == t + 1;
+}
+
+static bool is_target(const struct machine *m, uint32_t t, const struct machine_op *op)
+{
+	return m->rules && is_faster(m, t, op) && (op->kind == OP_CPU || m->rules->counts_io);
 }
 
 static void tick(struct machine *m, uint32_t t, const struct machine_op *op)
@@ -174,7 +179,7 @@ static void tick(struct machine *m, uint32_t t, const struct machine_op *op)
 		return;
 	if (s->since)
 		shift_believe(s, m->now + 3 * TICK_NS);
-	else if (is_target(m, op) && !m->rules->counts_live)
+	else if (is_target(m, t, op) && !m->rules->counts_live)
 		shift_end(&m->all, s, TICK_NS);
 	begin_to_pay(m, t);
 }
@@ -188,7 +193,7 @@ static uint64_t duration(const struct machine *m, uint32_t t, const struct machi
 	uint64_t ns = (uint64_t)op->ns * (700 + draw % 601) / 1000;
 
 	ns = (ns + GRAIN_NS / 2) / GRAIN_NS * GRAIN_NS;
-	if (!m->rules && op->what == m->function)
+	if (!m->rules && is_faster(m, t, op))
 		ns = ns * (SHIFT_WHOLE - m->speed) / SHIFT_WHOLE;
 	return ns;
 }
@@ -341,7 +346,7 @@ static void begin_work(struct machine *m, uint32_t t, const struct machine_op *o
 	th->started = true;
 	th->left_ns = duration(m, t, op);
 	th->took_ns = 0;
-	if (is_target(m, op) && m->rules->counts_live)
+	if (is_target(m, t, op) && m->rules->counts_live)
 		shift_begin(&m->shifts[t], m->now, op->kind == OP_IO ? UINT64_MAX : m->now + 3 * TICK_NS);
 }
 
@@ -350,7 +355,7 @@ static void end_work(struct machine *m, uint32_t t, const struct machine_op *op)
 	struct thread *th = &m->threads[t];
 
 	th->started = false;
-	if (is_target(m, op)) {
+	if (is_target(m, t, op)) {
 		if (m->rules->counts_live)
 			shift_end(&m->all, &m->shifts[t], th->took_ns);
 		else if (op->kind == OP_IO)

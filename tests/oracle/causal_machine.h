@@ -47,8 +47,11 @@ extern const struct machine_rules machine_ours, machine_coz, machine_bcoz;
 
 void machine_random(struct machine_program *ret, uint64_t seed);
 
+/* A target that is no function: while a thread holds that lock. */
+enum { MACHINE_LOCK = 100 };
+
 /* Mean time of an observed iteration: real time with function really faster, or virtual time with it virtually faster, by
- * per mille.  rules NULL: really. */
+ * per mille.  function: or MACHINE_LOCK + lock.  rules NULL: really. */
 double machine_run(const struct machine_program *p, uint32_t function, uint32_t speed, const struct machine_rules *rules);
 
 #endif

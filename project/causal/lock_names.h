@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * lock_names.h - private to project/causal/: where in the memory of the run's programs the variables of lock:NAME are.
+ *
+ *	lock:log_lock	log_lock of C, also a static one in a function (log_lock.3); of C++ server::log_lock and
+ *			(anonymous namespace)::log_lock, for either of which log_lock is enough; of programs and libraries
+ */
+#ifndef PROJECT_CAUSAL_LOCK_NAMES_H
+#define PROJECT_CAUSAL_LOCK_NAMES_H
+
+#include "drainer/experiments.h"
+#include "project/causal/causal_target.h"
+
+struct lock_names {
+	const struct causal_target *targets;
+	size_t target_cnt;
+	uint32_t next;			/* module */
+	VEC(bool) found;		/* by target */
+};
+
+/* Whether a symbol is the variable of that name. */
+bool lock_names_match(const char *symbol, const char *name);
+
+/* Looks at programs and libraries that have come since the last time. */
+void lock_names_look(struct lock_names *n, struct drainer *d);
+
+/* A target whose variable was not found anywhere; NULL: there is none. */
+const struct causal_target *lock_names_missing(const struct lock_names *n);
+
+void lock_names_release(struct lock_names *n);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * locks.c - a list of variables, and a hash table of locks by target and name, which threads fill without a lock.
+ *
+ *	append() takes the mutex named 77, target 2: taken[] has hash(77, 2) from now on; flush() takes it, too: it is the target's
+ */
+#include "runtime/causal/locks.h"
+#include "runtime/causal/target.h"
+#include "runtime/thread.h"
+#include "runtime/waits/releasers.h"
+
+enum { STEPS = 16 };
+
+#define GET(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+
+static struct arena_experiment *experiment(void)
+{
+	return &process.arena->control->experiment;
+}
+
+/* Private objects have the process in their names. */
+static uint64_t address_of(uint64_t object)
+{
+	return releasers_is_unnamed(object) ? object & ~(RELEASERS_SHARED | RELEASERS_OWN) : releasers_private(object);
+}
+
+static bool is_in_variable(const struct arena_experiment *e, uint64_t object)
+{
+	uint32_t cnt = GET(&e->lock_cnt), target = GET(&e->target);
+	uint64_t address = address_of(object);
+
+	for (uint32_t i = 0; i < cnt && i < EXPERIMENT_LOCKS; i++) {
+		const struct experiment_lock *l = &e->locks[i];
+
+		if (l->target == target && l->program == process.program && address >= l->start && address < l->end)
+			return true;
+	}
+	return false;
+}
+
+/* Finds it, or puts it there. */
+static bool is_taken(struct arena_experiment *e, uint64_t object, bool puts)
+{
+	uint64_t key = arena_hash(releasers_name(object) ^ ((uint64_t)GET(&e->target) + 1) << 48) | 1;
+
+	for (unsigned int step = 0; step < STEPS; step++) {
+		uint64_t *at = &e->taken[(arena_hash(key) + step) % EXPERIMENT_TAKEN], is = GET(at);
+
+		if (!is && puts && __atomic_compare_exchange_n(at, &is, key, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			return true;
+		if (is == key)
+			return true;
+		if (!is)
+			return false;
+	}
+	if (puts)
+		__atomic_fetch_add(&e->locks_lost, 1, __ATOMIC_RELAXED);
+	return false;
+}
+
+bool locks_has(uint64_t object)
+{
+	struct arena_experiment *e = experiment();
+
+	if (is_in_variable(e, object))
+		return true;
+	return GET(&e->has_keys) && is_taken(e, object, target_is_innermost());
+}

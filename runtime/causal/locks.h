@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * locks.h - private to runtime/causal/: which locks are the target of the block in force.
+ *
+ *	lock:log_lock	a variable: the drainer has put its addresses into the arena
+ *	lock:append	a function: each lock that a call of it takes, from then on and whoever holds it
+ */
+#ifndef RUNTIME_CAUSAL_LOCKS_H
+#define RUNTIME_CAUSAL_LOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The thread has just got that lock.  Whether it is the target's; one that its function took is from now on. */
+bool locks_has(uint64_t object);
+
+#endif
