@@ -431,7 +431,7 @@ static int show_run(int argc, char **argv)
 
 static const struct option_desc shared_options[] = {
 	{ 0, "format", "FORMAT", OPT_STR, &arg_format,
-	  "text (default), json, csv; call-graph, wait-graph: dot; samples: folded; causal: svg" },
+	  "text (default), json, csv; call-graph, wait-graph: dot; samples: folded; causal, wait-graph: svg" },
 	{ 0, "interval", "NAME", OPT_STR, &view_given.interval,
 	  "name of the kind of interval; critical-path: or the SID of one interval" },
 	{ 'k', "k", "N", OPT_UINT, &arg_k, "factors: show the N best (default: k of vprof.conf, or 3; 0: all)" },

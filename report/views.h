@@ -64,5 +64,6 @@ void coverage_planned_json(json_t *o, const struct view_input *in);
 json_t *wait_graph_json(const struct view_input *in);
 void wait_graph_csv(FILE *out, const struct view_input *in);
 void wait_graph_dot(FILE *out, const struct view_input *in);
+void wait_graph_svg(FILE *out, const struct view_input *in);
 
 #endif

@@ -26,7 +26,7 @@ const struct option_desc export_metric_options[] = {
 	OPT_END
 };
 const struct option_desc export_view_options[] = {
-	{ 0, "view", "VIEW", OPT_STR, &arg_view, "svg: tree (default) or latency" },
+	{ 0, "view", "VIEW", OPT_STR, &arg_view, "svg: tree (default), latency, wait-graph or causal" },
 	OPT_END
 };
 
@@ -96,6 +96,8 @@ int export_given(FILE *out, struct store *s, const struct run *r, const struct e
 		e = take_metric(&in.metric, reterr);
 	if (e == 0 && w->check)
 		e = w->check(&in, reterr);
+	if (e == 0 && w->is_of_run && w->is_of_run(&in))
+		return w->write_run(out, s, &in, reterr);
 	if (e == 0)
 		e = read_needed(s, r, w->takes_intervals, &f, &t, reterr);
 	if (e < 0)

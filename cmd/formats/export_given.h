@@ -30,6 +30,9 @@ struct export_writer {
 	bool takes_intervals;		/* single ones, which --intervals chooses, with their trace; else findings alone */
 	int (*check)(const struct export_input *in, struct diag *reterr);	/* of the options, before anything is read; or NULL */
 	int (*write)(FILE *out, const struct export_input *in);	/* 0, or a negative errno */
+	/* Where it is true of the options, in place of the above: reads what it needs of the run by itself. */
+	bool (*is_of_run)(const struct export_input *in);
+	int (*write_run)(FILE *out, struct store *s, const struct export_input *in, struct diag *reterr);
 };
 
 /* Reads what the writer needs, and lets it write. */

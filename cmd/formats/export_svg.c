@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * export_svg.c - `vprof export --format svg --view tree|latency`: one picture, for a document.
+ * export_svg.c - `vprof export --format svg --view tree|latency|wait-graph|causal`: one picture, for a document.
  *
  *	tree		the variance tree from the top down: a box's width is its share, waits are drawn apart from code
  *	latency		how many intervals took how long, on a logarithmic scale
+ *	wait-graph, causal	what `vprof show` draws
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +18,10 @@
 #include "base/text/utf8.h"
 #include "cmd/formats/export_format.h"
 #include "cmd/formats/export_given.h"
+#include "cmd/ranking.h"
 #include "project/digests/run_digest.h"
+#include "project/runs/project.h"
+#include "report/report.h"
 #include "report/words/sentence.h"
 
 enum { WIDTH = 1000, ROW = 20, LETTER = 7, BINS = 60, PLOT = 300 };
@@ -150,15 +155,60 @@ static bool is_latency(const struct export_input *in)
 	return in->view && strcmp(in->view, "latency") == 0;
 }
 
+static bool is_waits(const struct export_input *in)
+{
+	return in->view && strcmp(in->view, "wait-graph") == 0;
+}
+
+static bool is_causal(const struct export_input *in)
+{
+	return in->view && strcmp(in->view, "causal") == 0;
+}
+
 static int check(const struct export_input *in, struct diag *reterr)
 {
-	if (is_latency(in) && in->is_digest)
-		return run_digest_refuse(in->run, "export --format svg --view latency", reterr);
-	if (!in->view || strcmp(in->view, "tree") == 0 || is_latency(in))
+	_cleanup_(freep) char *what = xasprintf("export --format svg --view %s", in->view ? in->view : "tree");
+
+	if ((is_latency(in) || is_waits(in)) && in->is_digest)
+		return run_digest_refuse(in->run, what, reterr);
+	if ((is_waits(in) || is_causal(in)) && export_interval)
+		return diag_set(reterr, EXIT_USAGE, -EINVAL, "export: --view %s has no --interval", in->view);
+	if (!in->view || strcmp(in->view, "tree") == 0 || is_latency(in) || is_waits(in) || is_causal(in))
 		return 0;
-	diag_set(reterr, EXIT_USAGE, -EINVAL, "export: --view is tree or latency, not '%s'", in->view);
-	return diag_remedy(reterr, -EINVAL, "%s", strcmp(in->view, "wait-graph") == 0 ? "vprof show wait-graph --format dot | dot -Tsvg" :
-			   strcmp(in->view, "causal") == 0 ? "vprof show causal --format svg" : "vprof export --format svg --view tree");
+	diag_set(reterr, EXIT_USAGE, -EINVAL, "export: --view is tree, latency, wait-graph or causal, not '%s'", in->view);
+	return diag_remedy(reterr, -EINVAL, "vprof export --format svg --view tree");
+}
+
+/* ---- what a view of vprof show draws ---- */
+
+static bool is_view(const struct export_input *in)
+{
+	return is_waits(in) || is_causal(in);
+}
+
+static int write_view(FILE *out, struct store *s, const struct export_input *in, struct diag *reterr)
+{
+	_cleanup_(trace_freep) struct trace *t = NULL;
+	const struct view *v = view_find(in->view);
+	struct view_input shown = { .run = in->run };
+	struct experiments *experiments = NULL;
+	void *made = NULL;
+	int r = ranking_take(UINT_MAX, NAN, reterr);
+
+	if (r == 0)
+		r = is_waits(in) ? run_trace_read(s, in->run, &t, reterr) : experiments_read(s, in->run->number, &experiments, reterr);
+	shown.options = view_given;
+	shown.trace = t;
+	shown.experiments = experiments;
+	if (r == 0)
+		r = v->make(&shown, &made, reterr);
+	shown.made = made;
+	if (r == 0)
+		v->svg(out, &shown);
+	if (made)
+		v->release(made);
+	experiments_free(experiments);
+	return r;
 }
 
 static int write_svg(FILE *out, const struct export_input *in)
@@ -170,7 +220,7 @@ static int write_svg(FILE *out, const struct export_input *in)
 	return 0;
 }
 
-static const struct export_writer writer = { .check = check, .write = write_svg };
+static const struct export_writer writer = { .check = check, .write = write_svg, .is_of_run = is_view, .write_run = write_view };
 
 const struct export_format export_svg = {
 	.name = "svg", .writer = &writer, .takes_interval = true,

@@ -361,5 +361,5 @@ static const struct option_desc options[] = {
 const struct view view_wait_graph = {
 	.name = "wait-graph", .summary = "which threads wait for which, and the knots (--threshold, --prefilter, --group, --slow)",
 	.needs = NEEDS_TRACE, .options = options, .make = make_wait_graph, .release = release_wait_graph,
-	.text = wait_graph_text, .json = wait_graph_json, .csv = wait_graph_csv, .dot = wait_graph_dot,
+	.text = wait_graph_text, .json = wait_graph_json, .csv = wait_graph_csv, .dot = wait_graph_dot, .svg = wait_graph_svg,
 };

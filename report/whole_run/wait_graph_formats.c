@@ -134,7 +134,7 @@ static void add_id_text(struct str *to, const struct wait_vertex *v)
 }
 
 /* Knots and sinks are numbered from 1 as in JSON; 0: in none. */
-static uint64_t *knot_of_edges(const struct wait_graph *g)
+uint64_t *wait_knot_of_edges(const struct wait_graph *g)
 {
 	uint64_t *knot = xcalloc(g->edges.cnt + 1, sizeof(*knot));
 
@@ -147,7 +147,7 @@ static uint64_t *knot_of_edges(const struct wait_graph *g)
 void wait_graph_csv(FILE *out, const struct view_input *in)
 {
 	const struct wait_graph *g = in->made;
-	_cleanup_(freep) uint64_t *knot = knot_of_edges(g);
+	_cleanup_(freep) uint64_t *knot = wait_knot_of_edges(g);
 
 	csv_line(out, "ttttttttt", "from", "from_name", "to", "to_name", "weight_ns", "direct_ns",
 		 "typical_ns", "waits", "knot");
@@ -207,7 +207,7 @@ static void print_dot_knots(FILE *out, const struct wait_graph *g)
 void wait_graph_dot(FILE *out, const struct view_input *in)
 {
 	const struct wait_graph *g = in->made;
-	_cleanup_(freep) uint64_t *knot = knot_of_edges(g);
+	_cleanup_(freep) uint64_t *knot = wait_knot_of_edges(g);
 	_cleanup_(freep) bool *used = xcalloc(g->vertices.cnt + 1, sizeof(*used));
 	char text[TEXT_MAX];
 

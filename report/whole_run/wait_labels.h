@@ -13,4 +13,7 @@ void add_vertex_label(struct str *to, const struct wait_vertex *v);
 /* The same, shorter, for a sentence: without numbers where there is a name. */
 void add_vertex_name(struct str *to, const struct wait_vertex *v);
 
+/* By edge: the first of the graph's knots that it is in, + 1; 0: none.  The caller frees it. */
+uint64_t *wait_knot_of_edges(const struct wait_graph *g);
+
 #endif

@@ -54,6 +54,22 @@ for view in tree latency; do
 	expect 0 "$VPROF" export --format svg --view $view run -o $view.svg
 	check svg $view.svg
 done
+# The same pictures as show draws; each edge above the prefilter is an arc with its weight.
+expect 0 "$VPROF" export --format svg --view wait-graph run -o wait-graph.svg
+check svg wait-graph.svg
+"$VPROF" show wait-graph run --format svg >shown.svg 2>.err
+cmp -s shown.svg wait-graph.svg && pass || fail "show wait-graph draws something else"
+"$VPROF" show wait-graph run --format json >waits.json 2>.err
+python3 - waits.json wait-graph.svg <<'P' && pass || fail "the arcs are not the edges"
+import json, sys, xml.etree.ElementTree as ET
+svg = "{http://www.w3.org/2000/svg}"
+edges = [e for e in json.load(open(sys.argv[1]))["edges"] if not e["prefiltered"]]
+arcs = [p for p in ET.parse(sys.argv[2]).getroot().iter(svg + "path") if p.find(svg + "title") is not None]
+assert edges and len(arcs) == len(edges), (len(arcs), len(edges))
+most = max(e["weight_ns"] for e in edges)
+assert sorted(round(1 + 5 * e["weight_ns"] / most, 2) for e in edges) == sorted(float(a.get("stroke-width")) for a in arcs)
+P
+
 expect 0 "$VPROF" export run
 head -1 .out | grep -q '^vprof-tuples 1' && pass || fail 'tuples are not the default any more'
 
@@ -67,8 +83,10 @@ says '--intervals is for --format chrome-trace, perfetto, otlp, csv'
 expect 2 "$VPROF" export --interval r run
 says '--format tuples has no --interval'
 expect 2 "$VPROF" export --format svg --view nosuch run
-expect 2 "$VPROF" export --format svg --view wait-graph run
-says 'vprof show wait-graph --format dot'
+expect 2 "$VPROF" export --format svg --view wait-graph --interval req run
+says '--view wait-graph has no --interval'
+expect 3 "$VPROF" export --format svg --view causal run
+[ ! -s .out ] && pass || fail "something is written of experiments that were not made"
 for which in SLOWEST SLOWEST:0 SLOWEST:x SLOWEST:-1 SAMPLE: slowest:3 ALL ''; do
 	expect 2 "$VPROF" export --format csv --intervals "$which" run
 	[ ! -s .out ] && pass || fail "--intervals '$which' writes"
@@ -130,4 +148,10 @@ expect 0 "$VPROF" import --from tuples arrows.tuples -o less
 cp vprof.data/runs/"$(ls vprof.data/runs | tail -2 | head -1)"/* vprof.data/runs/"$(ls vprof.data/runs | tail -1)"
 expect 0 "$VPROF" export --format csv less
 says "2 intervals are not in the run's trace and left out, the first with SID"
+# Of causal experiments, at the end: they belong to the run from here on.
+expect 0 "$VPROF" causal --predict run
+expect 0 "$VPROF" export --format svg --view causal run -o causal.svg
+"$VPROF" show causal run --format svg >shown.svg 2>.err
+cmp -s shown.svg causal.svg && grep -q '<circle\|class="predicted"' causal.svg && pass || fail "show causal draws something else"
+
 finish
