@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # vprof export, read by the tools that it is for: protoc (Debian: protobuf-compiler), go tool pprof (golang-go),
-# chromium.  What is not there is named; without any the test is skipped (exit 77).
+# chromium, and speedscope in it (tests/npm/install).  What is not there is named; without any the test is skipped (exit 77).
 . "${srcdir:-.}/tests/e2e/lib.sh"
 missing= tried=0
 
@@ -43,7 +43,8 @@ if have go golang-go; then
 	HOME=$work go tool pprof -top -sample_index=mean run.pprof >.text 2>.err && grep -q '100%' .text && pass || fail "pprof -top: $(cat .text .err)"
 fi
 if have chromium chromium; then
-	for view in tree latency; do
+	expect 0 "$VPROF" causal --predict run
+	for view in tree latency wait-graph causal; do
 		expect 0 "$VPROF" export --format svg --view $view run -o $view.svg
 		HOME=$work timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/browser" \
 			--screenshot="$work/$view.png" --window-size=1000,400 "file://$work/$view.svg" >.out 2>&1
@@ -58,6 +59,60 @@ while at < len(data):
 sys.exit(0 if len(set(zlib.decompress(raw))) > 8 else 1)	# more than one colour
 P
 	done
+fi
+
+# What speedscope saves is what it read: each call and wait of the trace with its times, each folded stack with its number.
+. "$top/tests/npm/lib.sh"
+if has_npm puppeteer-core speedscope && command -v chromium >/dev/null 2>&1; then
+	tried=$((tried + 1))
+	expect 0 "$VPROF" export --format folded --metric mean run -o mean.folded
+	speedscope() { NODE_PATH=$npm/node_modules HOME=$work node "$top/tests/npm/speedscope.cjs" "$(command -v chromium)" \
+		"$npm/node_modules/speedscope/dist/release/index.html" "$@"; }
+	expect 0 speedscope run.chrome-trace run.folded mean.folded
+	python3 - <<'P' && pass || fail "speedscope reads something else"
+import json
+
+def read(name):
+    d = json.load(open(name + ".read.json"))
+    return [f["name"] for f in d["shared"]["frames"]], d["profiles"]
+
+# thread -> (name, start, end) in ns
+frames, profiles = read("run.chrome-trace")
+told, seen = {}, {}
+for e in json.load(open("run.chrome-trace"))["traceEvents"]:
+    if e["ph"] == "X":
+        told.setdefault(e["tid"], []).append((e["name"], round(e["ts"] * 1000), round((e["ts"] + e["dur"]) * 1000)))
+for p in profiles:
+    tid = int(p["name"].split("tid ")[1].split()[0].rstrip(")"))
+    first, stack = min(start for _, start, _ in told[tid]), []
+    for e in p["events"]:
+        ns = round(e["at"] * 1000) + first
+        if e["type"] == "O":
+            stack.append((e["frame"], ns))
+        else:
+            frame, start = stack.pop()
+            assert frame == e["frame"]
+            seen.setdefault(tid, []).append((frames[frame].split(" {")[0], start, ns))
+assert {t: sorted(v) for t, v in told.items()} == {t: sorted(v) for t, v in seen.items()}, (told, seen)
+
+for name in "run.folded", "mean.folded":
+    frames, (profile,) = read(name)
+    told, seen, stack, at = {}, {}, [], 0
+    for line in open(name):
+        if not line.startswith("#"):
+            told[line.rsplit(" ", 1)[0]] = int(line.rsplit(" ", 1)[1])
+    for e in profile["events"]:
+        key = ";".join(frames[f] for f in stack)
+        if e["at"] > at:
+            seen[key] = seen.get(key, 0) + e["at"] - at
+        at = e["at"]
+        stack.append(e["frame"]) if e["type"] == "O" else stack.pop()
+    assert told and told == seen, (told, seen)
+P
+	echo 'no profile' >nothing.folded
+	expect 1 speedscope nothing.folded		# or it would read anything
+else
+	missing="$missing speedscope"
 fi
 [ -z "$missing" ] || echo "not there, and not tried:$missing"
 [ "$tried" -gt 0 ] || exit 77
