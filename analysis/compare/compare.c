@@ -5,6 +5,7 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/compare/changes.h"
 #include "analysis/compare/contrast.h"
@@ -40,6 +41,13 @@ static int by_start(const void *a, const void *b)
 	return x->started_ns < y->started_ns ? -1 : x->started_ns > y->started_ns;
 }
 
+static int by_host(const void *a, const void *b)
+{
+	const struct compared_run *x = a, *y = b;
+
+	return strcmp(x->host, y->host);
+}
+
 static void take_side(struct comparison *c, enum side s, const struct compared_side *from)
 {
 	c->run_cnt[s] = from->cnt;
@@ -48,7 +56,7 @@ static void take_side(struct comparison *c, enum side s, const struct compared_s
 		c->runs[s][r] = from->runs[r];
 		c->interval_cnt[s] += from->runs[r].findings->interval.cnt;
 	}
-	qsort(c->runs[s], from->cnt, sizeof(*c->runs[s]), by_start);
+	qsort(c->runs[s], from->cnt, sizeof(*c->runs[s]), c->by_host ? by_host : by_start);
 }
 
 /* Pair after pair ended before the next began: ABBA, ABAB. */
@@ -60,6 +68,17 @@ static bool took_turns(const struct comparison *c)
 		return false;
 	for (size_t i = 0; i + 1 < c->run_cnt[SIDE_BASE]; i++)
 		if (b[i].started_ns >= h[i + 1].started_ns || h[i].started_ns >= b[i + 1].started_ns)
+			return false;
+	return true;
+}
+
+/* Before and after, on the same machines. */
+static bool are_same_hosts(const struct comparison *c)
+{
+	if (c->run_cnt[SIDE_BASE] != c->run_cnt[SIDE_HEAD])
+		return false;
+	for (size_t i = 0; i < c->run_cnt[SIDE_BASE]; i++)
+		if (strcmp(c->runs[SIDE_BASE][i].host, c->runs[SIDE_HEAD][i].host) != 0)
 			return false;
 	return true;
 }
@@ -182,18 +201,20 @@ static void compare_variances(struct comparison *c)
 	changes_of(c, variances);
 }
 
-struct comparison *compare(const struct compared_side *base, const struct compared_side *head)
+static struct comparison *compare_units(const struct compared_side *base, const struct compared_side *head, bool hosts)
 {
 	struct comparison *c = xcalloc(1, sizeof(*c));
 	struct run_metrics *of[SIDE_CNT];
 
 	c->arena = arena_new();
+	c->by_host = hosts;
+	c->least = hosts ? COMPARE_HOSTS_MIN : COMPARE_RUNS_MIN;
 	take_side(c, SIDE_BASE, base);
 	take_side(c, SIDE_HEAD, head);
 	c->interval = c->runs[SIDE_BASE][0].findings->interval.name;
-	c->enough = base->cnt >= COMPARE_RUNS_MIN && head->cnt >= COMPARE_RUNS_MIN;
-	c->paired = c->enough && took_turns(c);
-	c->apart = is_apart(c);
+	c->enough = base->cnt >= c->least && head->cnt >= c->least;
+	c->paired = c->enough && (hosts ? are_same_hosts(c) : took_turns(c));
+	c->apart = !hosts && is_apart(c);
 	for (unsigned s = 0; s < SIDE_CNT; s++) {
 		of[s] = ARENA_NEW(c->arena, struct run_metrics, c->run_cnt[s]);
 		for (size_t r = 0; r < c->run_cnt[s]; r++)
@@ -203,6 +224,16 @@ struct comparison *compare(const struct compared_side *base, const struct compar
 		compare_metric(c, (enum metric)m, of);
 	compare_variances(c);
 	return c;
+}
+
+struct comparison *compare(const struct compared_side *base, const struct compared_side *head)
+{
+	return compare_units(base, head, false);
+}
+
+struct comparison *compare_hosts(const struct compared_side *base, const struct compared_side *head)
+{
+	return compare_units(base, head, true);
 }
 
 void comparison_free(struct comparison *c)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * compare.h - two sides of runs, base and head: what differs, by how much, how sure that is.
+ * compare.h - two sides of runs, or of hosts, base and head: what differs, by how much, how sure that is.
  *
  * The run is the unit of inference: intervals of one run are alike, and so are runs of one afternoon.  A figure of a side is
  * the geometric mean of its runs' (arithmetic where one of them is 0).  Example: p99 of three runs each, in ms:
@@ -8,6 +8,9 @@
  *	base 10, 12, 11; head 15, 14, 17	ratio 1.40, 95 % 1.15 to 1.71: worse
  *
  * Sides with fewer than COMPARE_RUNS_MIN runs have figures, and no verdict.
+ *
+ * Of a fleet the host is the unit: what differs between hosts is in all runs of one.  What is said of runs here holds for hosts
+ * then, which are compared as one run each, and there have to be COMPARE_HOSTS_MIN.
  */
 #ifndef ANALYSIS_COMPARE_COMPARE_H
 #define ANALYSIS_COMPARE_COMPARE_H
@@ -16,6 +19,7 @@
 #include "base/diag.h"
 
 #define COMPARE_RUNS_MIN 3
+#define COMPARE_HOSTS_MIN 5
 #define COMPARE_SAME 0.1		/* the same: a difference of more than this is excluded */
 
 enum side { SIDE_BASE, SIDE_HEAD, SIDE_CNT };
@@ -23,6 +27,7 @@ enum side { SIDE_BASE, SIDE_HEAD, SIDE_CNT };
 struct compared_run {
 	int64_t started_ns;
 	const struct findings *findings;	/* of the same kind of interval in all runs; it has some */
+	const char *host;		/* of hosts: its name, unique on its side; else NULL */
 };
 struct compared_side {
 	const struct compared_run *runs;
@@ -77,8 +82,10 @@ struct comparison {
 	const char *interval;
 	size_t run_cnt[SIDE_CNT];
 	uint64_t interval_cnt[SIDE_CNT];
-	bool enough;			/* COMPARE_RUNS_MIN runs a side; else "within these runs only" */
-	bool paired;			/* base and head took turns: each pair of runs is compared with itself */
+	bool by_host;			/* a run is all that a host did */
+	size_t least;			/* runs that a side needs for a verdict */
+	bool enough;			/* both have them; else "within these runs only" */
+	bool paired;			/* base and head took turns, or are the same hosts: each is compared with its own */
 	bool apart;			/* all runs of one side came before those of the other */
 	struct compared_metric metrics[METRIC_CNT];
 	VEC(struct change) changes;	/* largest first, whatever its sign */
@@ -86,6 +93,7 @@ struct comparison {
 };
 
 struct comparison *compare(const struct compared_side *base, const struct compared_side *head);
+struct comparison *compare_hosts(const struct compared_side *base, const struct compared_side *head);
 void comparison_free(struct comparison *c);	/* NULL is fine */
 DEFINE_CLEANUP(struct comparison *, comparison_free);
 

@@ -203,7 +203,7 @@ static uint64_t runs_needed(const struct comparison *c, const struct judged *lis
 	uint64_t most = 0;
 
 	if (!c->enough)
-		return COMPARE_RUNS_MIN;
+		return c->least;
 	for (size_t i = 0; i < cnt; i++) {
 		uint64_t needed;
 

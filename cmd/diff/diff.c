@@ -16,7 +16,7 @@
 #include "project/config/locate.h"
 #include "report/compare/diff.h"
 
-static const char *arg_format = "text", *arg_gate, *arg_interval, *arg_output, *arg_inconclusive_exit;
+static const char *arg_format = "text", *arg_by = "run", *arg_gate, *arg_interval, *arg_output, *arg_inconclusive_exit;
 static unsigned arg_interleave;
 static bool arg_ascii, arg_fail_inconclusive;
 
@@ -40,13 +40,14 @@ static void judged_release(struct judged *j)
 static int read_judged(struct judged *j, const char *base, const char *head, struct diag *reterr)
 {
 	struct compared_side sides[SIDE_CNT];
-	int r = sides_read(&j->sides, base, head, arg_interval, sides, reterr);
+	bool by_host = strcmp(arg_by, "host") == 0;
+	int r = sides_read(&j->sides, base, head, arg_interval, by_host, sides, reterr);
 
 	if (r == 0 && arg_gate)
 		r = gate_check_functions(&j->gate, &sides[SIDE_BASE], &sides[SIDE_HEAD], reterr);
 	if (r < 0)
 		return r;
-	j->sides.comparison = compare(&sides[SIDE_BASE], &sides[SIDE_HEAD]);
+	j->sides.comparison = (by_host ? compare_hosts : compare)(&sides[SIDE_BASE], &sides[SIDE_HEAD]);
 	if (arg_gate)
 		gate_judge(&j->gate, j->sides.comparison);
 	return 0;
@@ -177,6 +178,14 @@ static int record_both(struct sides *s, char *const *given, enum format format, 
 	return diff_interleave(s->store, arg_interleave, arg_output, &base, &head, format != FORMAT_TEXT, ret_groups);
 }
 
+static int check_by(void)
+{
+	if (strcmp(arg_by, "run") && strcmp(arg_by, "host"))
+		return fail_now(EXIT_USAGE, "vprof diff --by host canary baseline", "diff: --by is run or host, not '%s'", arg_by);
+	return arg_interleave && strcmp(arg_by, "host") == 0 ?
+	       fail_now(EXIT_USAGE, NULL, "diff: --interleave records on one host; --by host compares many") : EXIT_DONE;
+}
+
 static int check_words(const struct args *words, char *const *given)
 {
 	if (arg_interleave)
@@ -206,6 +215,8 @@ static int diff_run(int argc, char **argv)
 	if (status == EXIT_DONE)
 		status = take_inconclusive(&inconclusive);
 	if (status == EXIT_DONE)
+		status = check_by();
+	if (status == EXIT_DONE)
 		status = check_words(&words, given);
 	if (status)
 		return status;
@@ -229,6 +240,7 @@ static const struct option_desc diff_options[] = {
 	{ 0, "gate", "TERMS", OPT_STR, &arg_gate,
 	  "exit 1 if a term is violated, 3 if the runs cannot tell: 'p99>+10%,var>+25%,share:f>+5pt,time:f>+20%'" },
 	{ 0, "interval", "NAME", OPT_STR, &arg_interval, "name of the kind of interval (default: that of BASE with the most)" },
+	{ 0, "by", "UNIT", OPT_STR, &arg_by, "run (default): runs are compared; host: hosts, of digests and merged runs, 5 a side for a verdict" },
 	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text (default), json, github, junit" },
 	{ 0, "interleave", "N", OPT_UINT, &arg_interleave, "record N runs of each of two commands in turns, and compare these" },
 	{ 'o', "output", "NAME", OPT_STR, &arg_output,

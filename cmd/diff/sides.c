@@ -22,6 +22,10 @@ void sides_release(struct sides *s)
 		runs_release(&s->runs[i]);
 		free(s->label[i]);
 	}
+	for (size_t i = 0; i < s->hosts.cnt; i++)
+		free(s->hosts.items[i]);
+	VEC_RELEASE(&s->hosts);
+	free(s->interval);
 	store_close(s->store);
 }
 
@@ -40,7 +44,7 @@ static int read_run(struct sides *s, enum side side, struct run *run, const char
 	}
 	if (!*interval)
 		*interval = f->interval.name;
-	VEC_ADD(&s->compared[side], (struct compared_run){ run->started_ns, f });
+	VEC_ADD(&s->compared[side], (struct compared_run){ run->started_ns, f, NULL });
 	VEC_ADD(&s->findings[side], TAKE_PTR(f));
 	VEC_ADD(&s->runs[side], *run);
 	memset(run, 0, sizeof(*run));
@@ -62,15 +66,15 @@ static int read_side(struct sides *s, enum side side, const char *text, const ch
 	return r;
 }
 
-int sides_read(struct sides *s, const char *base, const char *head, const char *interval, struct compared_side ret[SIDE_CNT],
-	       struct diag *reterr)
+int sides_read(struct sides *s, const char *base, const char *head, const char *interval, bool by_host,
+	       struct compared_side ret[SIDE_CNT], struct diag *reterr)
 {
+	const char *const texts[SIDE_CNT] = { base, head };
 	int r = s->store ? 0 : store_open(data_dir(), false, &s->store, reterr);
 
-	if (r == 0)
-		r = read_side(s, SIDE_BASE, base, &interval, reterr);
-	if (r == 0)
-		r = read_side(s, SIDE_HEAD, head, &interval, reterr);
+	for (unsigned i = 0; r == 0 && i < SIDE_CNT; i++)
+		r = by_host ? side_read_hosts(s, (enum side)i, texts[i], &interval, reterr) :
+			      read_side(s, (enum side)i, texts[i], &interval, reterr);
 	for (unsigned i = 0; r == 0 && i < SIDE_CNT; i++)
 		ret[i] = (struct compared_side){ s->compared[i].items, s->compared[i].cnt };
 	return r;

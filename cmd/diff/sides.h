@@ -14,12 +14,19 @@ struct sides {
 	VEC(struct findings *) findings[SIDE_CNT];
 	VEC(struct compared_run) compared[SIDE_CNT];
 	char *label[SIDE_CNT];
+	VEC(char *) hosts;		/* their names, if they are the units */
+	char *interval;			/* that was chosen for them */
 	struct comparison *comparison;	/* the caller's to make, of what sides_read() returns */
 };
 
-/* base, head: a run, a group, or 4,5,6.  interval NULL: that of base with the most.  ret: of s, both sides. */
-int sides_read(struct sides *s, const char *base, const char *head, const char *interval, struct compared_side ret[SIDE_CNT],
-	       struct diag *reterr);
+/*
+ * base, head: a run, a group, or 4,5,6.  interval NULL: that of base with the most.  by_host: what is compared are hosts, each with
+ * all that the runs have of it; runs may be digests then.  ret: of s, both sides.
+ */
+int sides_read(struct sides *s, const char *base, const char *head, const char *interval, bool by_host,
+	       struct compared_side ret[SIDE_CNT], struct diag *reterr);
+/* sides_by_host.c: one side.  *interval NULL: chosen. */
+int side_read_hosts(struct sides *s, enum side side, const char *text, const char **interval, struct diag *reterr);
 void sides_release(struct sides *s);
 
 #endif

@@ -135,7 +135,7 @@ static int report_two(const char *base, const char *head)
 	struct diag diag = DIAG_INIT;
 	struct diff_input in;
 
-	if (sides_read(&s, base, head, view_given.interval, sides, &diag) < 0)
+	if (sides_read(&s, base, head, view_given.interval, false, sides, &diag) < 0)
 		return fail(&diag);
 	s.comparison = compare(&sides[SIDE_BASE], &sides[SIDE_HEAD]);
 	in = (struct diff_input){

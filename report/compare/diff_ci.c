@@ -93,7 +93,7 @@ static void put_metrics(FILE *out, const struct comparison *c)
 			continue;
 		fprintf(out, "| %s | %s | %s | %s | %s | %s |\n", metric_name((enum metric)i),
 			text_ns(base, m->of[SIDE_BASE], true), text_ns(head, m->of[SIDE_HEAD], true), text_change(change, m->ratio),
-			text_change_ci95(ci, m->has_ci95, m->ci95), c->enough ? verdict_name(m->verdict) : "within these runs only");
+			text_change_ci95(ci, m->has_ci95, m->ci95), c->enough ? verdict_name(m->verdict) : c->by_host ? "of these hosts only" : "within these runs only");
 	}
 }
 

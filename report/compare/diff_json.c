@@ -5,6 +5,15 @@
 #include "report/compare/diff_words.h"
 #include "report/output.h"
 
+static json_t *hosts_json(const struct comparison *c, enum side side)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < c->run_cnt[side]; i++)
+		json_add(list, json_text(c->runs[side][i].host));
+	return list;
+}
+
 static json_t *side_json(const struct diff_input *in, enum side side)
 {
 	json_t *o = json_object(), *numbers = json_array(), *names = json_array();
@@ -15,6 +24,8 @@ static json_t *side_json(const struct diff_input *in, enum side side)
 	}
 	json_set(o, "runs", numbers);
 	json_set(o, "names", names);
+	if (in->comparison->by_host)
+		json_set(o, "hosts", hosts_json(in->comparison, side));
 	json_set(o, "intervals", json_u64(in->comparison->interval_cnt[side]));
 	return o;
 }
@@ -114,6 +125,7 @@ json_t *diff_json(const struct diff_input *in)
 	json_set(o, "interval", json_text(c->interval));
 	json_set(o, "base", side_json(in, SIDE_BASE));
 	json_set(o, "head", side_json(in, SIDE_HEAD));
+	json_set(o, "by", json_string(unit_word(c)));
 	json_set(o, "within_these_runs_only", json_boolean(!c->enough));
 	json_set(o, "paired", json_boolean(c->paired));
 	json_set(o, "text", json_text(sentence));

@@ -57,11 +57,11 @@ static void print_sides(const struct style *s, const struct diff_input *in)
 		str_addf(&line, " %s %s", dot, names[i]);
 		if (in->label[i])
 			str_addf(&line, " %s", in->label[i]);
-		str_addf(&line, ": %s run%s, %s interval%s", text_cnt(runs, c->run_cnt[i]), plural(c->run_cnt[i]),
+		str_addf(&line, ": %s %s%s, %s interval%s", text_cnt(runs, c->run_cnt[i]), unit_word(c), plural(c->run_cnt[i]),
 			 text_cnt(cnt, c->interval_cnt[i]), plural(c->interval_cnt[i]));
 	}
 	if (c->paired)
-		str_addf(&line, " %s in turns, compared pair by pair", dot);
+		str_addf(&line, " %s %s", dot, c->by_host ? "each host compared with itself" : "in turns, compared pair by pair");
 	table_line(s->out, str_cstr(&line));
 }
 
@@ -76,7 +76,7 @@ static void print_metrics(const struct style *s, const struct comparison *c)
 	table_column(t, "head", TABLE_RIGHT);
 	table_column(t, "change", TABLE_RIGHT);
 	table_column(t, "95 % CI", TABLE_LEFT);
-	table_column(t, c->enough ? "verdict" : "within these runs only", TABLE_LEFT);
+	table_column(t, c->enough ? "verdict" : c->by_host ? "of these hosts only" : "within these runs only", TABLE_LEFT);
 	for (unsigned i = 0; i < METRIC_CNT; i++) {
 		const struct compared_metric *m = &c->metrics[i];
 		char buf[TEXT_MAX];

@@ -42,6 +42,16 @@ const char *text_change_ci95(char buf[TEXT_MAX], bool known, const double ci95[2
 	return buf;
 }
 
+const char *unit_word(const struct comparison *c)
+{
+	return c->by_host ? "host" : "run";
+}
+
+const char *text_within(const struct comparison *c)
+{
+	return c->by_host ? "of these hosts" : "within these runs";
+}
+
 char *change_label(const struct change *x, bool utf8)
 {
 	struct part as_part = { .function = x->function, .file = x->file, .is_wait = x->is_wait, .wait = x->wait };
@@ -138,11 +148,11 @@ char *diff_sentence(const struct diff_input *in, bool utf8)
 	struct str s = STR_INIT;
 
 	if (!c->enough) {
-		str_add(&s, "within these runs only: ");
+		str_addf(&s, "%s only: ", text_within(c));
 		add_metric(&s, METRIC_P99, &c->metrics[METRIC_P99]);
 		str_add(&s, ", ");
 		add_metric(&s, METRIC_VAR, &c->metrics[METRIC_VAR]);
-		str_addf(&s, "; a verdict needs %d runs a side", COMPARE_RUNS_MIN);
+		str_addf(&s, "; a verdict needs %zu %ss a side", c->least, unit_word(c));
 	} else {
 		add_verdict(&s, c, worse, worse_metric, better, better_metric);
 		if (worse || better)
@@ -164,7 +174,7 @@ char *term_text(const struct gate_term *t, const struct comparison *c)
 
 	str_addf(&s, "%s %s", t->text, words[t->result]);
 	if (!t->is_known)
-		str_add(&s, ": not all runs have that figure");
+		str_addf(&s, ": not all %ss have that figure", unit_word(c));
 	if (!isfinite(t->value))
 		return str_take(&s);
 	if (t->subject == GATE_SHARE)
@@ -174,7 +184,7 @@ char *term_text(const struct gate_term *t, const struct comparison *c)
 	if (t->has_ci95 && t->subject == GATE_SHARE)
 		str_addf(&s, " (95 %% CI %+.1f to %+.1f)", 100 * t->ci95[0], 100 * t->ci95[1]);
 	else if (t->has_ci95)
-		str_addf(&s, " (95 %% CI %s%s)", text_change_ci95(b, true, t->ci95), c->enough ? "" : " within these runs");
+		str_addf(&s, " (95 %% CI %s%s%s)", text_change_ci95(b, true, t->ci95), c->enough ? "" : " ", c->enough ? "" : text_within(c));
 	return str_take(&s);
 }
 
@@ -192,9 +202,9 @@ const char *text_needed(char buf[TEXT_MAX], const struct gate *g, const struct c
 	if (g->result != GATE_INCONCLUSIVE)
 		return buf;
 	if (!c->enough)
-		snprintf(buf, TEXT_MAX, "a verdict needs %d runs a side", COMPARE_RUNS_MIN);
+		snprintf(buf, TEXT_MAX, "a verdict needs %zu %ss a side", c->least, unit_word(c));
 	else if (g->runs_needed)
-		snprintf(buf, TEXT_MAX, "about %" PRIu64 " runs a side would tell", g->runs_needed);
+		snprintf(buf, TEXT_MAX, "about %" PRIu64 " %ss a side would tell", g->runs_needed, unit_word(c));
 	else if (all_known(g))
 		snprintf(buf, TEXT_MAX, "the difference is too near to the limit to tell");
 	return buf;
@@ -202,7 +212,10 @@ const char *text_needed(char buf[TEXT_MAX], const struct gate *g, const struct c
 
 void diff_warn(const struct comparison *c, diff_warnings *ret)
 {
-	if (!c->enough)
+	if (!c->enough && c->by_host)
+		VEC_ADD(ret, (struct warning){ "few-hosts", "a side has fewer than 5 hosts: what differs may be these hosts, and not "
+			"the program on them" });
+	else if (!c->enough)
 		VEC_ADD(ret, (struct warning){ "few-runs", "a side has fewer than 3 runs: what holds within these runs may be "
 			"chance from run to run; vprof record --repeat 10 -o NAME -- COMMAND" });
 	if (c->enough && c->apart)

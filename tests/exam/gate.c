@@ -14,6 +14,8 @@
 #include "base/banned.h"
 
 enum { INTERVALS = 4000 };
+/* Canaries among hosts: the worlds of the study of fleets. */
+enum { CANARIES = 5, OTHERS = 20, HOST_INTERVALS = 800, HOST_ROUNDS = 400 };
 
 struct world {
 	double s, rho, tau, drift;	/* drift: sd of its step from one run to the next */
@@ -162,6 +164,83 @@ static void exam_power(unsigned rounds)
 	report("... s 1, 10 a side", gate_rates(&heavy, "var>+10%", rounds).fail, 0, 0);
 }
 
+/* ---- hosts ---- */
+
+/* Two lognormal parts; a host is quicker or slower in one of them, for good. */
+static struct findings *draw_host(struct numbers *n, double effect, double scale)
+{
+	double *times_ns = xcalloc(2 * HOST_INTERVALS, sizeof(*times_ns)), own = exp(effect * numbers_normal(n));
+	struct findings *f;
+
+	for (size_t i = 0; i < HOST_INTERVALS; i++) {
+		times_ns[2 * i] = 1e6 * own * scale * exp(.5 * numbers_normal(n));
+		times_ns[2 * i + 1] = .5e6 * exp(.5 * numbers_normal(n));
+	}
+	f = run_of(times_ns, HOST_INTERVALS, 2);
+	free(times_ns);
+	return f;
+}
+
+static void add_hosts(struct own_side *s, char (*names)[16], size_t cnt, struct numbers *n, double effect, double scale)
+{
+	s->cnt = 0;
+	for (size_t i = 0; i < cnt; i++) {
+		side_add(s, 0, draw_host(n, effect, scale));
+		s->runs[i].host = names[i];
+	}
+}
+
+/* Of HOST_ROUNDS: how often the 95 % interval of the variance's ratio excludes 1, and how often a gate of five terms fails. */
+static void draw_canaries(double effect, double scale, size_t canaries, double *ret_differs, double *ret_fails, double *ret_judged)
+{
+	struct numbers n = { 204 };
+	char names[SIDE_CNT][OTHERS][16];
+
+	*ret_differs = *ret_fails = *ret_judged = 0;
+	for (size_t i = 0; i < OTHERS; i++) {
+		snprintf(names[SIDE_BASE][i], sizeof(names[0][0]), "base-%02zu", i);
+		snprintf(names[SIDE_HEAD][i], sizeof(names[0][0]), "canary-%02zu", i);
+	}
+	for (unsigned i = 0; i < HOST_ROUNDS; i++) {
+		struct own_side sides[SIDE_CNT];
+		struct compared_side b, h;
+		struct comparison *c;
+		const struct compared_metric *var;
+
+		add_hosts(&sides[SIDE_BASE], names[SIDE_BASE], OTHERS, &n, effect, 1);
+		add_hosts(&sides[SIDE_HEAD], names[SIDE_HEAD], canaries, &n, effect, scale);
+		b = side_as(&sides[SIDE_BASE]);
+		h = side_as(&sides[SIDE_HEAD]);
+		c = compare_hosts(&b, &h);
+		var = &c->metrics[METRIC_VAR];
+		*ret_judged += c->enough / (double)HOST_ROUNDS;
+		*ret_differs += (c->enough && var->has_ci95 && (var->ci95[0] > 1 || var->ci95[1] < 1)) / (double)HOST_ROUNDS;
+		*ret_fails += (judge(c, ALL_TERMS) == GATE_FAIL) / (double)HOST_ROUNDS;
+		comparison_free(c);
+		side_release(&sides[0]);
+		side_release(&sides[1]);
+	}
+}
+
+static void exam_hosts(void)
+{
+	static const double effects[] = { 0, .05, .15 };
+	double differs, fails, judged;
+	char name[192];
+
+	for (size_t i = 0; i < sizeof(effects) / sizeof(*effects); i++) {
+		draw_canaries(effects[i], 1, CANARIES, &differs, &fails, &judged);
+		snprintf(name, sizeof(name), "5 canaries of 25 equal hosts, effect of a host %g: var is called different", effects[i]);
+		report(name, differs, -1, .07);
+		snprintf(name, sizeof(name), "... a gate of five terms at +0 %% fails");
+		report(name, fails, -1, .07);
+	}
+	draw_canaries(.15, 1.5, CANARIES, &differs, &fails, &judged);
+	report("... canaries with one part half as long again, effect of a host 0.15: var is called different", differs, 1, .8);
+	draw_canaries(.15, 1.5, CANARIES - 1, &differs, &fails, &judged);
+	report("... of 4 canaries nothing is judged", judged + fails, -1, 0);
+}
+
 /* ---- intervals ---- */
 
 /* Nothing changed: every ratio is 1, every change 0. */
@@ -229,6 +308,7 @@ int main(int argc, char **argv)
 	fprintf(json, "{\"schema\":\"vprof.bench/1\",\"host\":{\"cores\":%ld},\"rows\":[", sysconf(_SC_NPROCESSORS_ONLN));
 	exam_false_alarms(rounds);
 	exam_power(rounds);
+	exam_hosts();
 	exam_coverage(&(struct world){ .3, .9, .1, 0, 3, false, 1 }, "3 a side, s .3, rho .9, spread", rounds);
 	exam_coverage(&(struct world){ .5, .9, .1, .1, 5, true, 1 }, "5 in turns, s .5, rho .9, drift", rounds);
 	exam_coverage(&(struct world){ 1, .9, .1, 0, 10, false, 1 }, "10 a side, s 1, rho .9, spread", rounds);

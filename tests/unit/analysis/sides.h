@@ -82,7 +82,7 @@ struct own_side {
 
 static inline void side_add(struct own_side *s, int64_t started_ns, struct findings *f)
 {
-	s->runs[s->cnt++] = (struct compared_run){ started_ns, f };
+	s->runs[s->cnt++] = (struct compared_run){ started_ns, f, NULL };
 }
 
 static inline struct compared_side side_as(const struct own_side *s)
