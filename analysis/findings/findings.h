@@ -416,6 +416,11 @@ size_t factors_select(const struct findings *f, const struct select_options *o, 
 size_t factors_select_after_work(const struct findings *f, const struct select_options *o,
 				 uint32_t **ret_order);
 
+/* For people: without functions that have little but what a factor before them has; the k best of the others.  With paper or all
+ * the same as factors_select(). */
+size_t factors_select_told(const struct findings *f, const struct select_options *o, uint32_t **ret_order);
+/* Whether factor x is a function that has little but what one of the told ones has. */
+bool factor_only_contains(const struct findings *f, uint32_t x, const uint32_t *told, size_t cnt, double threshold);
 /*
  * The pairs worth a line beside the factors, above limit (a share, without its sign), largest first; the caller frees *ret.
  * hedges: those that make up for each other, of siblings and across the tree; else those that take long together, across.

@@ -263,7 +263,8 @@ static size_t *add_work_ranking(struct drawing *d, uint32_t **order)
 	ranks = xcalloc(f->factors.cnt + 1, sizeof(*ranks));
 	*order = xrealloc(*order, d->cnt + cnt + 1, sizeof(**order));
 	for (size_t i = 0; i < cnt; i++) {
-		bool listed = false;
+		const struct select_options *o = &d->in->options.ranking;
+		bool listed = !o->all && factor_only_contains(f, by_work[i], *order, d->cnt, o->threshold);
 
 		ranks[by_work[i]] = i + 1;
 		for (size_t k = 0; k < d->ranked_cnt; k++)
@@ -306,7 +307,7 @@ static void factors_text(const struct style *s, const struct view_input *in)
 	_cleanup_(freep) char *sentence = sentence_text(in->findings, &in->options.ranking, s->utf8);
 	_cleanup_(freep) uint32_t *order = NULL;
 	_cleanup_(freep) size_t *work_ranks = NULL;
-	size_t cnt = select_factors(in, &order), more = count_all(in) - cnt;
+	size_t cnt = factors_select_told(in->findings, &in->options.ranking, &order), more = count_all(in) - cnt;
 	struct drawing d = { .s = s, .in = in, .cnt = cnt, .ranked_cnt = cnt,
 			     .paper = in->options.ranking.paper };
 
