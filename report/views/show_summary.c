@@ -5,12 +5,15 @@
 #include <math.h>
 
 #include "base/banned.h"
+#include "base/file.h"
+#include "base/option.h"
 #include "base/text/table.h"
 #include "base/text/utf8.h"
 #include "report/output.h"
 #include "report/probing.h"
 #include "report/style.h"
 #include "report/views.h"
+#include "report/words/client.h"
 #include "report/words/cpu_words.h"
 #include "report/words/sentence.h"
 
@@ -159,6 +162,76 @@ static void print_first_factors(const struct style *s, const struct view_input *
 	}
 }
 
+/* ---- what a client saw ---- */
+
+static const char *arg_client_sd, *arg_client_p99, *arg_client_output;
+
+static int read_output(struct client *ret, struct diag *reterr)
+{
+	_cleanup_(freep) char *text = NULL;
+	int r = file_read_given(arg_client_output, &text, NULL);
+
+	if (r < 0)
+		return diag_set(reterr, EXIT_USAGE, r, "cannot read '%s': %s", arg_client_output, file_why(r));
+	if (!client_parse(text, ret))
+		return diag_set(reterr, EXIT_USAGE, -EINVAL, "'%s' is not the output of ab, wrk (--latency), pgbench (--progress), dnsperf, "
+				"redis-benchmark or memaslap with a standard deviation or a p99: give --client-sd or --client-p99",
+				arg_client_output);
+	return 0;
+}
+
+static int read_time(const char *option, const char *text, bool *ret_has, double *ret_ns, struct diag *reterr)
+{
+	if (!text)
+		return 0;
+	*ret_has = client_parse_time(text, ret_ns);
+	return *ret_has ? 0 : diag_set(reterr, EXIT_USAGE, -EINVAL, "%s is a time, as 4.1ms, not '%s'", option, text);
+}
+
+/* ret: NULL where no figure is given. */
+static int make_client(const struct view_input *in, void **ret, struct diag *reterr)
+{
+	struct client c = { .tool = NULL };
+	int r = arg_client_output ? read_output(&c, reterr) : 0;
+
+	(void)in;
+	if (!r)
+		r = read_time("--client-sd", arg_client_sd, &c.has_sd, &c.sd_ns, reterr);
+	if (!r)
+		r = read_time("--client-p99", arg_client_p99, &c.has_p99, &c.p99_ns, reterr);
+	if (!r && (c.has_sd || c.has_p99)) {
+		*ret = xmalloc(sizeof(c));
+		*(struct client *)*ret = c;
+	}
+	return r;
+}
+
+static void print_client(const struct style *s, const struct view_input *in)
+{
+	_cleanup_(freep) char *text = in->made ? client_text(in->findings, in->made, s->utf8) : NULL;
+
+	if (text)
+		fprintf(s->out, "  client    %s\n", text);
+}
+
+static json_t *client_json(const struct view_input *in)
+{
+	const struct client *c = in->made;
+	json_t *o;
+	double held;
+
+	if (!c)
+		return json_null();
+	o = json_object();
+	held = client_variance_held(in->findings, c);
+	json_set(o, "tool", json_text(c->tool));
+	json_set(o, "mean_ns", c->has_mean ? json_ns(c->mean_ns) : json_null());
+	json_set(o, "sd_ns", c->has_sd ? json_ns(c->sd_ns) : json_null());
+	json_set(o, "p99_ns", c->has_p99 ? json_ns(c->p99_ns) : json_null());
+	json_set(o, "variance_held", isnan(held) ? json_null() : json_number(held));
+	return o;
+}
+
 static void summary_text(const struct style *s, const struct view_input *in)
 {
 	_cleanup_(freep) char *sentence = sentence_text(in->findings, &in->options.ranking, s->utf8);
@@ -171,6 +244,7 @@ static void summary_text(const struct style *s, const struct view_input *in)
 	print_count(s, &in->findings->interval);
 	print_probing(s, in->findings);
 	print_before(s, &in->findings->before);
+	print_client(s, in);
 	print_cpu(s, in->findings);
 	print_other_names(s, in->findings);
 	print_first_factors(s, in);
@@ -184,6 +258,7 @@ static json_t *summary_json(const struct view_input *in)
 
 	json_set(o, "sentence", sentence_json(in));
 	json_set(o, "before_start", before_json(&in->findings->before));
+	json_set(o, "client", client_json(in));
 	json_set(o, "cpu", cpu_json(in->findings));
 	for (size_t i = 0; i < in->findings->interval_names.cnt; i++)
 		json_add(names, json_text(in->findings->interval_names.items[i]));
@@ -191,8 +266,16 @@ static json_t *summary_json(const struct view_input *in)
 	return o;
 }
 
+static const struct option_desc options[] = {
+	{ 0, "client-sd", "TIME", OPT_STR, &arg_client_sd, "summary: standard deviation of the latency that a client saw (4.1ms): how much of it the interval holds" },
+	{ 0, "client-p99", "TIME", OPT_STR, &arg_client_p99, "summary: the 99th percentile that a client saw" },
+	{ 0, "client-output", "FILE", OPT_STR, &arg_client_output,
+	  "summary: these figures from the output of ab, wrk, pgbench, dnsperf, redis-benchmark or memaslap" },
+	OPT_END
+};
+
 const struct view view_summary = {
 	.name = "summary", .summary = "the answer and the latency",
-	.needs = NEEDS_FINDINGS,
+	.needs = NEEDS_FINDINGS, .options = options, .make = make_client, .release = free,
 	.text = summary_text, .json = summary_json,
 };
