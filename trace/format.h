@@ -49,6 +49,7 @@
 #ifndef TRACE_FORMAT_H
 #define TRACE_FORMAT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "trace/wait_classes.h"
 
@@ -217,6 +218,20 @@ static inline uint64_t waker_serial(uint64_t serial)
 static inline uint64_t waker_tid(uint64_t tid)
 {
 	return tid << 1 | 1;
+}
+
+/* Outside the run: a number that no thread has, and in it that of the label that says its name behind this prefix. */
+#define TRACE_OUTSIDE (1ULL << 49)
+#define TRACE_OUTSIDE_LABEL "peer:"
+
+static inline uint64_t waker_outside(uint32_t label)
+{
+	return waker_tid(TRACE_OUTSIDE | label);
+}
+
+static inline bool waker_is_outside(uint64_t waker)
+{
+	return waker & TRACE_OUTSIDE << 1;
 }
 
 #define TRACE_MAGIC 0x31656361727456ULL		/* "Vtrace1" */

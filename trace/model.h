@@ -168,6 +168,8 @@ struct call {				/* static call graph: caller may call callee */
  *	no segment	idle as well, if it has any segments at all; else unknown
  * It is the waker of threads that wait for its work; a timer, of those that only wait for time.
  *
+ * A peer is the other end of a connection, or a file (trace/peers.h): it only ends waits.
+ *
  * Threads of the kernel's own (jbd2, kworker) have segments as the program's have, and wait for devices themselves.
  */
 #define TRACE_THREAD_KINDS(X)	\
@@ -175,7 +177,8 @@ struct call {				/* static call graph: caller may call callee */
 	X(DISK,   "disk")	\
 	X(NIC,    "nic")	\
 	X(TIMER,  "timer")	\
-	X(KERNEL, "kernel")
+	X(KERNEL, "kernel")	\
+	X(PEER,   "peer")
 
 enum thread_kind {
 #define X(id, name) KIND_##id,
@@ -196,6 +199,7 @@ bool thread_kind_parse(const char *name, enum thread_kind *ret);
 /* Devices have TIDs above all threads'; this one is the timer's: what the kernel calls by that number (trace/kernel/kernel_threads.h),
  * and the waker of a wait that timed out. */
 #define TID_TIMER (1ULL << 48 | 3ULL << 40)
+#define TID_PEER(number) (1ULL << 49 | (number))	/* in a recorded trace: TRACE_OUTSIDE (trace/format.h) */
 
 struct thread_name {
 	uint64_t tid;
@@ -203,6 +207,7 @@ struct thread_name {
 	const char *name;		/* may be NULL */
 	enum thread_kind kind;
 	bool open_end;			/* its end was not recorded: it may have waited on, unseen */
+	uint32_t function;		/* of a peer: index into functions of its name (trace/peers.h) */
 };
 
 /* The thread's last wake-up turned out to be false: it waits for the same again. */

@@ -8,7 +8,8 @@
  *	a body, a function that is a leaf	the function; in none: unknown
  *	a wait for a CPU, of whomever		the run queue
  *	a blame with a function			that function
- *	a blame of a device			the function that waited, if one has a probe; else the device
+ *	a blame of a peer			the peer; told with it: the function that waited most
+ *	a blame of another device		the function that waited, if one has a probe; else the device
  *	an io wait or sleep of nobody else	the function that waited
  *	any other wait without a blame		unknown: the function that waited only suffers it
  *
@@ -62,6 +63,17 @@ static void set_function(struct summed_cause *c, const struct node *n)
 	c->line = n->line;
 }
 
+/* The other end of a connection, or a file, for which some function waits, or a request that was put aside. */
+static void set_peer(struct arena *arena, struct summed_cause *c, const struct node *wait, const struct node *blame)
+{
+	c->known = c->is_wait = true;
+	c->wait = STATE_IO;
+	c->how = HOW_IO;
+	c->peer = arena_strndup(arena, blame->function + 1, findings_peer_len(blame->function));
+	if (wait->function)
+		set_function(c, wait);
+}
+
 static void set_runqueue(struct summed_cause *c)
 {
 	c->known = c->is_wait = true;
@@ -79,7 +91,7 @@ static void set_waiting(struct summed_cause *c, const struct node *wait)
 }
 
 /* blame: below wait; NULL: it has none. */
-static void judge_wait(struct summed_cause *c, const struct node *wait, const struct node *blame)
+static void judge_wait(struct arena *arena, struct summed_cause *c, const struct node *wait, const struct node *blame)
 {
 	bool may_end_by_itself = wait->wait == STATE_IO || wait->wait == STATE_SLEEP;
 
@@ -96,6 +108,8 @@ static void judge_wait(struct summed_cause *c, const struct node *wait, const st
 	}
 	if (state_is_runqueue(wait->wait) || (blame && blame->is_wait && state_is_runqueue(blame->wait))) {
 		set_runqueue(c);
+	} else if (blame && findings_peer_len(blame->function)) {
+		set_peer(arena, c, wait, blame);
 	} else if (blame && is_device(blame->function)) {
 		set_waiting(c, wait);
 		c->known = true;
@@ -140,7 +154,7 @@ static void judge(const struct findings *f, struct leaf *leaf)
 		c->how = HOW_CPU;
 	} else if (n->kind == NODE_WAIT || n->kind == NODE_BLAME) {
 		if (wait)
-			judge_wait(c, wait, n->kind == NODE_BLAME ? n : NULL);
+			judge_wait(f->arena, c, wait, n->kind == NODE_BLAME ? n : NULL);
 	} else {
 		c->how = HOW_CPU;
 		if (n->function)
@@ -162,6 +176,9 @@ static int compare_doers(const struct summed_cause *a, const struct summed_cause
 		return a->known ? -1 : 1;
 	if (!a->known)
 		return 0;
+	r = compare_texts(a->peer, b->peer);
+	if (r != 0 || a->peer)
+		return r;
 	r = compare_texts(a->function, b->function);
 	if (r == 0)
 		r = compare_texts(a->file, b->file);
@@ -276,6 +293,12 @@ static struct summed_cause sum_up(struct arena *arena, const struct leaf *leaves
 	c.waiter_file = x->waiter_file;
 	c.waiter_line = x->waiter_line;
 	c.waited = x->waited;
+	if (c.peer) {
+		c.function = x->function;
+		c.file = x->file;
+		c.line = x->line;
+		return c;
+	}
 	x = largest(leaves, cnt, compare_states, &share);
 	c.is_wait = x->is_wait;
 	c.wait = x->wait;

@@ -44,6 +44,22 @@ const char *cause_how_name(enum cause_how how)
 	return names[how];
 }
 
+size_t findings_peer_len(const char *function)
+{
+	enum thread_kind kind;
+	size_t len = function ? strlen(function) : 0;
+	char name[16] = "";
+
+	if (len < 3 || function[0] != '(' || function[len - 1] != ')')
+		return 0;
+	if (len - 2 < sizeof(name)) {
+		memcpy(name, function + 1, len - 2);
+		if (thread_kind_parse(name, &kind))
+			return 0;
+	}
+	return len - 2;
+}
+
 struct findings *findings_new(void)
 {
 	struct findings *f = xcalloc(1, sizeof(*f));

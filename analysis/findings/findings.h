@@ -29,7 +29,8 @@ const char *node_kind_name(enum node_kind kind);	/* "interval", "function", ... 
 struct node {
 	uint32_t id, parent;		/* parent: NODE_NONE for nodes[0] */
 	enum node_kind kind;
-	const char *function;		/* NULL: none (interval, queue wait), of a blame unknown; blame: "(disk)", "(nic)", "(timer)", "(kernel)" */
+	const char *function;		/* NULL: none (interval, queue wait), of a blame unknown; blame: "(disk)", "(nic)", "(timer)", "(kernel)", or
+					 * a peer, "(127.0.0.1:5400)" */
 	const char *file;		/* NULL if unknown */
 	uint32_t line;			/* 0 if unknown */
 	const char *call_site;		/* "server.c:28"; several joined by ","; NULL if unknown */
@@ -226,7 +227,7 @@ struct summed_cause {
 	bool is_wait;			/* it waited itself, nearly always in class wait; of the unknown: most of it did */
 	bool is_mixed;			/* now it ran, now it waited */
 	enum trace_state wait;
-	const char *peer;		/* whom it waited for: "HOST:PORT", a socket's path, a file; NULL if unknown */
+	const char *peer;		/* not NULL: this is the doer, "HOST:PORT", a socket's path, or a file; function is where most of it was waited for */
 	const char *device;		/* as a blame's */
 	enum cause_how how;		/* how it acts on the intervals: how_share of its share is so */
 	double how_share;
@@ -377,6 +378,9 @@ struct findings {
 	struct look look;		/* the trace's; not kept */
 };
 
+/* What is in parentheses where a blame's function is a peer: the length of it, from the second character on; 0: it is none. */
+size_t findings_peer_len(const char *function);
+
 struct findings *findings_new(void);
 void findings_free(struct findings *f);		/* NULL is fine */
 DEFINE_CLEANUP(struct findings *, findings_free);
@@ -412,15 +416,17 @@ struct select_options {
 	bool paper, all;
 };
 size_t factors_select(const struct findings *f, const struct select_options *o, uint32_t **ret_order);
+/* For people: without functions that have little but what a factor before them has; the k best of the others.  With paper or all
+ * the same as factors_select(). */
+size_t factors_select_told(const struct findings *f, const struct select_options *o, uint32_t **ret_order);
+
+/* Whether factor x is a function that has little but what one of the told ones has. */
+bool factor_only_contains(const struct findings *f, uint32_t x, const uint32_t *told, size_t cnt, double threshold);
+
 /* The same ranking by the shares that inherent work leaves; returns 0 if none was noted.  Ignores o->paper. */
 size_t factors_select_after_work(const struct findings *f, const struct select_options *o,
 				 uint32_t **ret_order);
 
-/* For people: without functions that have little but what a factor before them has; the k best of the others.  With paper or all
- * the same as factors_select(). */
-size_t factors_select_told(const struct findings *f, const struct select_options *o, uint32_t **ret_order);
-/* Whether factor x is a function that has little but what one of the told ones has. */
-bool factor_only_contains(const struct findings *f, uint32_t x, const uint32_t *told, size_t cnt, double threshold);
 /*
  * The pairs worth a line beside the factors, above limit (a share, without its sign), largest first; the caller frees *ret.
  * hedges: those that make up for each other, of siblings and across the tree; else those that take long together, across.

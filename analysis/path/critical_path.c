@@ -30,6 +30,8 @@
 #include <errno.h>
 #include "base/banned.h"
 
+enum { WAKEUPS_LOOKED_AT = 64 };
+
 struct walk {
 	const struct timeline *tl;
 	const struct interval *iv;
@@ -153,6 +155,25 @@ static void pass_wait(struct walk *w, const struct segment *s, int64_t start_ns)
 	}
 }
 
+/*
+ * What ended the thread's last wait for files in (start, end]: a peer or a timer; 0: another, or not known.  Waits of other kinds are
+ * somebody else's business in between; of many of them the last few are looked at.
+ */
+static uint64_t taken_up_tid(const struct walk *w, int64_t start_ns, int64_t end_ns)
+{
+	for (unsigned int step = 0; step < WAKEUPS_LOOKED_AT; step++) {
+		const struct wakeup *k = timeline_wakeup(w->tl, w->thread, start_ns, end_ns);
+		size_t segment = k ? timeline_segment_before(w->tl, w->thread, k->time_ns) : SEGMENT_NONE;
+
+		if (!k)
+			return 0;
+		if (segment != SEGMENT_NONE && w->tl->segments[segment].state == STATE_IO && w->tl->segments[segment].end_ns >= k->time_ns)
+			return timeline_is_outside(w->tl, k->waker_tid) ? k->waker_tid : 0;
+		end_ns = k->time_ns - 1;
+	}
+	return 0;
+}
+
 /* The thread works for others, down to the interval's own segment, a hole or the start. */
 static void pass_others(struct walk *w, size_t segment)
 {
@@ -165,6 +186,7 @@ static void pass_others(struct walk *w, size_t segment)
 	if (!p)
 		return;
 	p->meanwhile = s->state;
+	p->taken_up_tid = w->tl->trace->look.is_one ? 0 : taken_up_tid(w, p->start_ns, p->end_ns);
 	if (first < segment)
 		p->fold = FOLD_OTHERS;
 }

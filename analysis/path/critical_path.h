@@ -28,6 +28,8 @@ struct piece {
 	enum trace_state wait;		/* class of the depth-0 wait this piece is part of; STATE_RUNNING if none */
 	enum trace_state meanwhile;	/* of a queue piece: the thread's state while it worked for others, or
 					 * until it picked the interval up; else STATE_QUEUE */
+	uint64_t taken_up_tid;		/* of a queue piece: the peer or timer that ended its thread's last wait for files in it, so
+					 * that the interval was taken up again; 0: another, or not known */
 	uint32_t depth;			/* wake-ups away from the interval's own thread */
 	enum fold fold;			/* folded: tid is the interval's own thread, depth 0 */
 	uint32_t caller;		/* of a wait of the interval's own thread: the caller of the primitive that

@@ -88,9 +88,15 @@ static void find_threads(struct timeline *tl)
 	SPLIT(wakeups, tid, wakeups);
 	SPLIT(creations, tid2, creations);
 #undef SPLIT
-	for (size_t i = 0; i < t->threads.cnt; i++)	/* a thread may be only a waker, without other records */
-		if (t->threads.items[i].kind != KIND_THREAD)
-			line_of(tl, t->threads.items[i].tid)->kind = t->threads.items[i].kind;
+	for (size_t i = 0; i < t->threads.cnt; i++) {	/* a thread may be only a waker, without other records */
+		struct thread_line *l;
+
+		if (t->threads.items[i].kind == KIND_THREAD)
+			continue;
+		l = line_of(tl, t->threads.items[i].tid);
+		l->kind = t->threads.items[i].kind;
+		l->function = t->threads.items[i].function;
+	}
 }
 
 /* Copies the segments that have a length; the ranges then index the copy. */
@@ -187,6 +193,13 @@ enum thread_kind timeline_kind(const struct timeline *tl, uint64_t tid)
 	uint32_t thread = timeline_thread(tl, tid);
 
 	return thread == THREAD_NONE ? KIND_THREAD : tl->threads.items[thread].kind;
+}
+
+bool timeline_is_outside(const struct timeline *tl, uint64_t tid)
+{
+	enum thread_kind kind = timeline_kind(tl, tid);
+
+	return kind == KIND_TIMER || kind == KIND_PEER;
 }
 
 /*

@@ -21,6 +21,7 @@ struct index_range {				/* of indexes: first, first + 1, ... first + cnt - 1 */
 struct thread_line {
 	uint64_t tid;
 	enum thread_kind kind;
+	uint32_t function;			/* of a peer (trace/peers.h) */
 	struct index_range segments;		/* of timeline.segments */
 	struct index_range invocations, wakeups, creations;	/* of the trace's arrays; creations into it */
 };
@@ -56,6 +57,9 @@ uint32_t timeline_thread(const struct timeline *tl, uint64_t tid);
 
 /* KIND_THREAD also if it is not recorded. */
 enum thread_kind timeline_kind(const struct timeline *tl, uint64_t tid);
+
+/* It needs no records: it is what its waits are for, until they end. */
+bool timeline_is_outside(const struct timeline *tl, uint64_t tid);
 
 /* The last segment of the thread that begins before at_ns, or SEGMENT_NONE. */
 size_t timeline_segment_before(const struct timeline *tl, uint32_t thread, int64_t at_ns);

@@ -13,7 +13,7 @@
  * On a waker's thread every segment counts, whichever interval it was for: the wait depended on it. A wake-up later
  * than the cursor is never followed, so that a window lies inside what is left to explain.  A waker that itself waits
  * for a device, or for a thread without records, is charged with its own wait: where it waited says more than how it
- * was woken (a holder that sleeps is not a timer).  A timer needs no records: it runs until the time it was set to.
+ * was woken (a holder that sleeps is not a timer).  A timer and a peer need no records: they are what the wait is for, until it ends.
  * The walk terminates: a step either passes time, or opens a window for a wake-up that is not being explained yet.
  */
 #include "analysis/path/timeline.h"
@@ -135,7 +135,7 @@ static void step(struct walk *w, int64_t floor_ns)
 
 	if (!s || s->end_ns < w->at_ns) {
 		emit(w, s && s->end_ns > floor_ns ? s->end_ns : floor_ns,
-		     timeline_kind(w->tl, w->tid) == KIND_TIMER ? STATE_RUNNING : STATE_OTHER);
+		     timeline_is_outside(w->tl, w->tid) ? STATE_RUNNING : STATE_OTHER);
 		return;
 	}
 	if (s->start_ns > floor_ns)

@@ -162,7 +162,7 @@ static bool extend(struct past *p, struct line *lines, uint32_t thread, int64_t 
 {
 	const struct index_range *r = &p->tl->threads.items[thread].segments;
 	struct line *l = &lines[thread];
-	enum trace_state hole = lines != p->plain && p->tl->threads.items[thread].kind == KIND_TIMER ? STATE_RUNNING
+	enum trace_state hole = lines != p->plain && timeline_is_outside(p->tl, p->tl->threads.items[thread].tid) ? STATE_RUNNING
 											: STATE_OTHER;
 
 	for (; l->until_ns < until_ns; l->next++) {

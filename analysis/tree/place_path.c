@@ -62,6 +62,8 @@ static uint32_t blamed_function(const struct vtree *v, uint64_t tid, uint32_t in
 {
 	if (innermost != INVOCATION_NONE)
 		return v->tl->trace->invocations.items[innermost].function;
+	if (timeline_kind(v->tl, tid) == KIND_PEER)
+		return v->tl->threads.items[timeline_thread(v->tl, tid)].function;
 	return FUNCTION_OF_DEVICE(timeline_kind(v->tl, tid));	/* of a thread: FUNCTION_NONE */
 }
 
@@ -110,12 +112,31 @@ uint32_t blame_at(struct vtree *v, uint32_t wait, uint64_t tid, uint32_t innermo
 	return blame_of(v, path, state == STATE_RUNNING ? FUNCTION_NONE : function, state, device);
 }
 
+/*
+ * An interval was put aside, and its thread waited for files: for the one that made it take the interval up again, as far as that is known.
+ *
+ *	put aside at 10; its thread works for others until 15, waits until 90 and was woken by 127.0.0.1:5400
+ *	-> by (127.0.0.1:5400) 75
+ */
+static bool is_taken_up(const struct piece *queue, enum trace_state state)
+{
+	return queue->taken_up_tid && state == STATE_IO;
+}
+
+static uint32_t blame_of_taking_up(struct vtree *v, uint32_t wait, const struct piece *queue)
+{
+	return blame_in(v, wait, blamed_function(v, queue->taken_up_tid, INVOCATION_NONE), STATE_RUNNING);
+}
+
 /* A thread that works for others, or idles, does so in some function, and may be blocked in it.  Of a request that was not
  * read the thread's wait for requests is no cause. */
-uint32_t queue_blame_at(struct vtree *v, uint32_t wait, uint64_t tid, uint32_t innermost, enum trace_state state)
+uint32_t queue_blame_at(struct vtree *v, uint32_t wait, const struct piece *queue, uint32_t innermost, enum trace_state state)
 {
+	uint64_t tid = queue->tid;
 	bool is_idle = v->places.items[wait].wait == STATE_ARRIVED && state_has_waker(state);
 
+	if (is_taken_up(queue, state))
+		return blame_of_taking_up(v, wait, queue);
 	if (state == STATE_QUEUE || blamed_function(v, tid, innermost) == FUNCTION_NONE || is_idle)
 		return blame_in(v, wait, FUNCTION_NONE, STATE_RUNNING);
 	return blame_at(v, wait, tid, innermost, state, KIND_THREAD);
@@ -134,13 +155,15 @@ uint64_t blame_key(const struct vtree *v, uint64_t tid, uint32_t innermost, enum
 	return (uint64_t)device << 48 | (uint64_t)state << 32 | (is_path ? innermost : blamed_function(v, tid, innermost));
 }
 
-uint32_t blame_of_key(struct vtree *v, uint32_t wait, uint64_t key, bool is_queue)
+uint32_t blame_of_key(struct vtree *v, uint32_t wait, uint64_t key, const struct piece *queue)
 {
 	uint32_t low = (uint32_t)key;
 	enum trace_state state = (enum trace_state)(key >> 32 & 0xffff);
-	enum thread_kind device = is_queue ? KIND_THREAD : (enum thread_kind)(key >> 48);
+	enum thread_kind device = queue ? KIND_THREAD : (enum thread_kind)(key >> 48);
 
-	if (is_queue && (state == STATE_QUEUE || low == FUNCTION_NONE))
+	if (queue && is_taken_up(queue, state))
+		return blame_of_taking_up(v, wait, queue);
+	if (queue && (state == STATE_QUEUE || low == FUNCTION_NONE))
 		return blame_nobody(v, wait);
 	if (v->tl->trace->look.is_one && low < v->tl->trace->invocations.cnt)
 		return blame_at(v, wait, 0, low, state, device);

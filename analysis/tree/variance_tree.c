@@ -367,11 +367,11 @@ static void place_queue(struct vtree *v, const struct piece *p)
 	struct stack_walk w;
 
 	if (p->meanwhile == STATE_QUEUE) {
-		charge(v, queue_blame_at(v, wait, p->tid, INVOCATION_NONE, STATE_QUEUE), p->end_ns - p->start_ns);
+		charge(v, queue_blame_at(v, wait, p, INVOCATION_NONE, STATE_QUEUE), p->end_ns - p->start_ns);
 		return;
 	}
 	for (stack_walk_init(&w, v->tl, p->tid, p->start_ns, p->end_ns); stack_walk_next(&w); )
-		charge(v, queue_blame_at(v, wait, p->tid, w.innermost, p->meanwhile), w.to_ns - w.from_ns);
+		charge(v, queue_blame_at(v, wait, p, w.innermost, p->meanwhile), w.to_ns - w.from_ns);
 }
 
 /* The stack of the interval's thread: the interval itself, which ends last, then calls from the outermost in.
@@ -515,7 +515,7 @@ static void place_sums(struct vtree *v, uint32_t wait, const struct piece *p, in
 		if (v->charge == CHARGE_WAKER)
 			charge(v, (uint32_t)key, v->sums.items[i].ns);
 		else
-			charge(v, blame_of_key(v, wait, key, p->fold == FOLD_OTHERS), v->sums.items[i].ns);
+			charge(v, blame_of_key(v, wait, key, p->fold == FOLD_OTHERS ? p : NULL), v->sums.items[i].ns);
 	}
 }
 

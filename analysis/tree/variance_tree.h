@@ -137,11 +137,11 @@ uint32_t vtree_other_child(struct vtree *v, uint32_t parent, const struct place 
 uint32_t blame_at(struct vtree *v, uint32_t wait, uint64_t tid, uint32_t innermost, enum trace_state state,
 		  enum thread_kind device);
 /* The same of a thread that works for others, or idles. */
-uint32_t queue_blame_at(struct vtree *v, uint32_t wait, uint64_t tid, uint32_t innermost, enum trace_state state);
+uint32_t queue_blame_at(struct vtree *v, uint32_t wait, const struct piece *queue, uint32_t innermost, enum trace_state state);
 uint32_t blame_nobody(struct vtree *v, uint32_t wait);
 
 /* All that blame_at() is given, as a key of sums; what has the same key has the same place below any wait. */
 uint64_t blame_key(const struct vtree *v, uint64_t tid, uint32_t innermost, enum trace_state state, enum thread_kind device);
-uint32_t blame_of_key(struct vtree *v, uint32_t wait, uint64_t key, bool is_queue);
+uint32_t blame_of_key(struct vtree *v, uint32_t wait, uint64_t key, const struct piece *queue);	/* queue: NULL if it is none */
 
 #endif

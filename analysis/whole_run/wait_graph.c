@@ -53,7 +53,7 @@ static void find_knots(struct wait_graph *g, int64_t whole_run_ns)
 	for (size_t i = 0; i < g->vertices.cnt; i++) {
 		const struct wait_vertex *v = &g->vertices.items[i];
 
-		vertices[i].ignored = v->id == VERTEX_ID_NONE || v->kind == VERTEX_TIMER;
+		vertices[i].ignored = v->id == VERTEX_ID_NONE || v->kind == VERTEX_TIMER || v->kind == VERTEX_PEER;
 		vertices[i].outside = v->kind == VERTEX_UNKNOWN;
 		vertices[i].foreground = v->foreground || v->kind == VERTEX_DISK ||
 					 v->kind == VERTEX_NIC;

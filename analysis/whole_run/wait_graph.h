@@ -20,6 +20,7 @@
 	X(DISK,    "disk")	\
 	X(NIC,     "nic")	\
 	X(TIMER,   "timer")	\
+	X(PEER,    "peer")	\
 	X(UNKNOWN, "unknown")
 
 enum vertex_kind {

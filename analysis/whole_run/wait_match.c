@@ -29,6 +29,8 @@ static enum vertex_kind kind_of(const struct wait_world *w, uint64_t tid, bool p
 		return VERTEX_NIC;
 	case KIND_TIMER:
 		return VERTEX_TIMER;
+	case KIND_PEER:
+		return VERTEX_PEER;
 	case KIND_THREAD:
 	case KIND_KERNEL:
 	case KIND_CNT:

@@ -60,6 +60,8 @@ static const char *device_does(enum thread_kind kind, enum trace_state state)
 {
 	if (kind == KIND_TIMER)
 		return "until the time it was set to";
+	if (kind == KIND_PEER)
+		return "was waited for";
 	return state == STATE_RUNNING ? "at work" : "idle";
 }
 

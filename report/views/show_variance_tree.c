@@ -272,7 +272,29 @@ static json_t *between_json(const struct node *n)
 	return list;
 }
 
-static json_t *node_json(const struct node *n)
+static json_t *peer_text(const struct node *n)
+{
+	size_t len = findings_peer_len(n->function);
+	_cleanup_(freep) char *name = len ? xstrndup(n->function + 1, len) : NULL;
+
+	return json_text(name);
+}
+
+/* Of a queue wait: the peer for which most of it was waited, among those below it. */
+static json_t *peer_json(const struct findings *f, const struct node *n)
+{
+	const struct node *best = NULL;
+
+	for (size_t i = n->id + 1; i < f->nodes.cnt; i++) {
+		const struct node *below = &f->nodes.items[i];
+
+		if (below->parent == n->id && findings_peer_len(below->function) && (!best || below->share > best->share))
+			best = below;
+	}
+	return best ? peer_text(best) : json_null();
+}
+
+static json_t *node_json(const struct findings *f, const struct node *n)
 {
 	json_t *o = json_object();
 
@@ -287,7 +309,9 @@ static json_t *node_json(const struct node *n)
 	json_set(o, "device", json_text(n->device));
 	if (n->kind == NODE_WAIT && n->wait == STATE_QUEUE) {
 		json_set(o, "between", between_json(n));
-		json_set(o, "peer", json_null());	/* is not recorded */
+		json_set(o, "peer", peer_json(f, n));
+	} else if (n->kind == NODE_BLAME) {
+		json_set(o, "peer", peer_text(n));
 	}
 	json_set(o, "mean_ns", json_ns(n->mean_ns));
 	json_set(o, "variance_ns2", json_ns(n->variance_ns2));
@@ -336,7 +360,7 @@ static json_t *variance_tree_json(const struct view_input *in)
 	json_t *o = json_results("variance-tree", in), *nodes = json_array();
 
 	for (size_t i = 0; i < f->nodes.cnt; i++)
-		json_add(nodes, node_json(&f->nodes.items[i]));
+		json_add(nodes, node_json(f, &f->nodes.items[i]));
 	json_set(o, "sentence", sentence_json(in));
 	json_set(o, "nodes", nodes);
 	json_set(o, "covariances", covariances_json(f));

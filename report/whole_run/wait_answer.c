@@ -120,7 +120,7 @@ static void add_end(struct str *to, const struct wait_graph *g, uint32_t vertex)
 		const struct wait_vertex *v = &g->vertices.items[e->to];
 
 		if (e->from != vertex || e->prefiltered ||
-		    (!is_unknown(g, e->to) && v->kind != VERTEX_TIMER))
+		    (!is_unknown(g, e->to) && v->kind != VERTEX_TIMER && v->kind != VERTEX_PEER))
 			continue;
 		if (v->kind == VERTEX_TIMER || (e->stacks.cnt && e->stacks.items[0].state == STATE_SLEEP))
 			str_add(to, ", which itself sleeps");
@@ -128,6 +128,10 @@ static void add_end(struct str *to, const struct wait_graph *g, uint32_t vertex)
 			str_add(to, ", which itself waits");
 		if (e->stacks.cnt && e->stacks.items[0].waiter_cnt)
 			str_addf(to, " in %s", e->stacks.items[0].waiter[e->stacks.items[0].waiter_cnt - 1]);
+		if (v->kind == VERTEX_PEER) {
+			str_add(to, " for ");
+			add_vertex_name(to, v);
+		}
 		str_add(to, is_unknown(g, e->to) && e->stacks.cnt &&
 			e->stacks.items[0].state != STATE_SLEEP ? " for unknown." : ".");
 		return;

@@ -20,13 +20,18 @@
 #define MANY_LEAST 0.5			/* of the wait's share, by many of whom each explains less than that: */
 #define LEAST 0.1			/* of the wait's share: what explains less is not worth a place in the sentence */
 
-static const char *name_of(const char *function)
+static void add_name_of(struct str *to, const char *function)
 {
+	size_t peer_len = findings_peer_len(function);
+
 	if (!function)
-		return "unknown";
-	if (!strcmp(function, "(kernel)"))
-		return "the kernel";
-	return strcmp(function, "(timer)") ? function : "its own time-out";
+		str_add(to, "unknown");
+	else if (peer_len)
+		str_addn(to, function + 1, peer_len);
+	else if (!strcmp(function, "(kernel)"))
+		str_add(to, "the kernel");
+	else
+		str_add(to, strcmp(function, "(timer)") ? function : "its own time-out");
 }
 
 static bool is_timer(const char *device)
@@ -47,7 +52,7 @@ char *because_label(const struct because *b, bool utf8)
 {
 	struct str s = STR_INIT;
 
-	str_add(&s, name_of(b->function));
+	add_name_of(&s, b->function);
 	if (b->is_wait) {
 		str_addf(&s, "%s%s", glyphs_for(utf8)->then, wait_text(b->wait));
 		add_device(&s, b->device, b->wait);
@@ -57,17 +62,22 @@ char *because_label(const struct because *b, bool utf8)
 
 char *blame_label_short(const struct node *n)
 {
-	return xasprintf("by %s", name_of(n->function));
+	struct str s = STR_INIT;
+
+	str_add(&s, "by ");
+	add_name_of(&s, n->function);
+	return str_take(&s);
 }
 
 char *blame_label(const struct node *n)
 {
+	_cleanup_(freep) char *who = blame_label_short(n);
+
 	if (!n->is_wait)
-		return blame_label_short(n);
+		return TAKE_PTR(who);
 	if (!n->device || (is_timer(n->device) && n->wait == STATE_SLEEP))
-		return xasprintf("by %s (%s)", name_of(n->function), trace_state_name(n->wait));
-	return xasprintf("by %s (%s, %s)", name_of(n->function), trace_state_name(n->wait),
-			 is_timer(n->device) ? "timed out" : n->device);
+		return xasprintf("%s (%s)", who, trace_state_name(n->wait));
+	return xasprintf("%s (%s, %s)", who, trace_state_name(n->wait), is_timer(n->device) ? "timed out" : n->device);
 }
 
 bool lacks_wakers(const struct findings *f)
@@ -193,6 +203,7 @@ static bool goes_without_saying(const struct factor *f, const struct because *b)
 /* None of many is worth a place by itself: how many, and who comes first. */
 static void add_many(struct str *to, const struct factor *f, const struct because *list, size_t cnt, bool utf8)
 {
+	_cleanup_(str_release) struct str name = STR_INIT;
 	char percent[TEXT_MAX];
 	double known = 0;
 	size_t named = 0, first = cnt;
@@ -207,7 +218,8 @@ static void add_many(struct str *to, const struct factor *f, const struct becaus
 	if (named < 2 || known < MANY_LEAST * f->share)
 		return;
 	str_addf(to, "; because of %zu functions (%s together), ", named, text_percent(percent, known));
-	label_add_readable(to, name_of(list[first].function), NAME_READABLE, glyphs_for(utf8)->ellipsis);
+	add_name_of(&name, list[first].function);
+	label_add_readable(to, str_cstr(&name), NAME_READABLE, glyphs_for(utf8)->ellipsis);
 	str_addf(to, " first (%s)", text_percent(percent, list[first].share));
 }
 

@@ -5,6 +5,7 @@
  *	parse		"it runs"
  *	flush_log	"log_append › lock wait (server.c:28) because of flush_log, which sleeps"
  *	save		"mostly, queue wait because of save, which waits for input or output (the disk)"
+ *	10.0.0.7:5432	"fetch › io wait (proxy.c:88) for it", "a request waits for it, put aside in connect_server, taken up in wait_for_response"
  */
 #include "report/words/cause_words.h"
 
@@ -21,12 +22,12 @@ char *cause_label(const struct summed_cause *c)
 {
 	if (!c->known)
 		return xstrdup("unknown");
+	if (c->peer)
+		return xstrdup(c->peer);
 	if (c->function)
 		return xstrdup(c->function);
 	if (c->how == HOW_RUNQUEUE)
 		return xstrdup("waiting for a CPU");
-	if (c->peer)
-		return xasprintf("waiting for %s", c->peer);
 	if (c->device)
 		return strcmp(c->device, "timer") ? xasprintf("the %s", c->device) : xstrdup("a time-out");
 	return xstrdup(wait_text(c->wait));
@@ -42,14 +43,12 @@ void add_place(struct str *to, const char *file, uint32_t line)
 
 char *cause_state(const struct summed_cause *c)
 {
-	if (!c->known || c->how == HOW_RUNQUEUE || !c->function)
+	if (!c->known || c->how == HOW_RUNQUEUE || !c->function || c->peer)
 		return xstrdup("");
 	if (c->is_mixed)
 		return xstrdup("running and waiting");
 	if (!c->is_wait)
 		return xstrdup("running time");
-	if (c->peer)
-		return xasprintf("%s for %s", wait_text(c->wait), c->peer);
 	if (c->device && strcmp(c->device, "timer"))
 		return xasprintf("%s for the %s", wait_text(c->wait), c->device);
 	return xstrdup(wait_text(c->wait));
@@ -58,7 +57,7 @@ char *cause_state(const struct summed_cause *c)
 static bool acts_by_itself(const struct summed_cause *c)
 {
 	return !c->has_waiter || c->how == HOW_RUNQUEUE ||
-	       (c->known && c->function && c->waiter && strcmp(c->function, c->waiter) == 0 && c->is_wait && c->wait == c->waited &&
+	       (c->known && !c->peer && c->function && c->waiter && strcmp(c->function, c->waiter) == 0 && c->is_wait && c->wait == c->waited &&
 		c->how != HOW_QUEUE);
 }
 
@@ -91,9 +90,7 @@ static void add_doing(struct str *to, const struct summed_cause *c)
 		str_add(to, "runs");
 	else
 		str_add(to, texts[c->wait] ? texts[c->wait] : "is off the CPU");
-	if (c->is_wait && c->peer)
-		str_addf(to, " (%s)", c->peer);
-	else if (c->is_wait && c->device && strcmp(c->device, "timer"))
+	if (c->is_wait && c->device && strcmp(c->device, "timer"))
 		str_addf(to, " (the %s)", c->device);
 }
 
@@ -129,10 +126,47 @@ static void add_effect(struct str *to, const struct summed_cause *c, bool utf8)
 	add_doing(to, c);
 }
 
-void cause_add_how(struct str *to, const struct summed_cause *c, bool utf8)
+/* The queue wait in which requests wait for it, if it is known between which functions they lie there. */
+static const struct node *known_queue(const struct findings *f, const struct summed_cause *c)
+{
+	for (size_t i = 0; i < c->places.cnt; i++) {
+		const struct node *n = &f->nodes.items[c->places.items[i]];
+
+		while (n->kind == NODE_BLAME && n->parent != NODE_NONE)
+			n = &f->nodes.items[n->parent];
+		if (n->kind == NODE_WAIT && n->put_aside && n->taken_up)
+			return n;
+	}
+	return NULL;
+}
+
+/* "fetch › io wait (proxy.c:88) for it" */
+static void add_waiting(struct str *to, const struct findings *f, const struct summed_cause *c, bool utf8)
+{
+	const struct node *queue = c->waited == STATE_QUEUE ? known_queue(f, c) : NULL;
+
+	str_add(to, c->waiter_share >= NEARLY_ALL * c->share ? ": " : ": mostly, ");
+	if (queue) {
+		str_add(to, "a request waits for it, put aside in ");
+		add_name(to, queue->put_aside, utf8);
+		str_add(to, ", taken up in ");
+		add_name(to, queue->taken_up, utf8);
+	} else if (c->waiter) {
+		add_name(to, c->waiter, utf8);
+		str_addf(to, "%s%s for it", glyphs_for(utf8)->then, wait_text(c->waited));
+	} else {
+		str_add(to, "a request waits for it");
+	}
+}
+
+void cause_add_how(struct str *to, const struct findings *f, const struct summed_cause *c, bool utf8)
 {
 	bool by_itself = acts_by_itself(c);
 
+	if (c->peer) {
+		add_waiting(to, f, c, utf8);
+		return;
+	}
 	if (!c->known || c->how == HOW_RUNQUEUE || !c->function)
 		return;
 	str_add(to, by_itself || c->waiter_share >= NEARLY_ALL * c->share ? ": " : ": mostly, ");

@@ -23,7 +23,7 @@ char *cause_state(const struct summed_cause *c);
 char *cause_through(const struct summed_cause *c);
 
 /* ": log_append › lock wait because of flush_log, which sleeps"; nothing where there is nothing to add. */
-void cause_add_how(struct str *to, const struct summed_cause *c, bool utf8);
+void cause_add_how(struct str *to, const struct findings *f, const struct summed_cause *c, bool utf8);
 
 /* Of the unknown: why it is, and what would tell. */
 void cause_add_why_unknown(struct str *to, const struct findings *f, const struct summed_cause *c, bool utf8);

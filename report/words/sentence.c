@@ -199,7 +199,7 @@ static void add_known(struct str *s, const struct findings *f, const struct summ
 	add_place(s, c->file, c->line);
 	str_add(s, needed || !findings_are_whole(f) || !has_error(f, c) ? " may cause " : " causes ");
 	add_share(s, f, c);
-	cause_add_how(s, c, utf8);
+	cause_add_how(s, f, c, utf8);
 	str_addc(s, '.');
 	if (cause_is_parked(c))
 		str_add(s, " What it waits for there is not known.");

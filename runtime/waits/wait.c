@@ -12,6 +12,7 @@
 #include "runtime/shared/switched.h"
 #include "runtime/waits/code.h"
 #include "runtime/waits/hold.h"
+#include "runtime/waits/outside.h"
 #include "runtime/waits/wait.h"
 
 struct wait wait_begin_from(uint64_t caller, enum wait_class class, uint64_t object)
@@ -98,10 +99,14 @@ static void log_wait(const struct wait *w, uint64_t end, uint64_t *ret_waker, ui
 	} else if (!w->result) {
 		waker = find_waker(w, end, &woken);
 	}
-	THREAD_LOG(EVENT_WAIT, w->start, end, wait_word(w->class, code_caller(~w->not_caller)), w->object, waker, woken);
 	holds_woken(waker, woken);
 	*ret_waker = waker;
 	*ret_woken = woken;
+	if (!waker && !w->result && w->file_cnt) {
+		waker = outside_waker(w->files, w->file_cnt);
+		woken = waker ? end : 0;
+	}
+	THREAD_LOG(EVENT_WAIT, w->start, end, wait_word(w->class, code_caller(~w->not_caller)), w->object, waker, woken);
 }
 
 /* Who waits for a lock, an event or a thread waits for a thread of the run, whoever that is. */

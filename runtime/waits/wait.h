@@ -40,6 +40,8 @@ struct wait {
 	uint64_t holder_tid;		/* holder at start, or 0: unknown */
 	int result;			/* of the call; not 0: it timed out or failed, and has no waker */
 	struct causal_wait causal;
+	const int *files;		/* descriptors that ended it, where they may lead outside the run (outside.h); NULL: none */
+	unsigned int file_cnt;
 	bool timed_out;			/* ... and it timed out: the wait's own time-out ended it */
 	uint64_t not_caller;		/* return address of the primitive's call, with all bits inverted, so
 					 * that the stack contains the address only once (code.c) */

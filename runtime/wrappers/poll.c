@@ -17,7 +17,7 @@
 #include "runtime/wrappers/real.h"
 
 enum {
-	READY_MAX = 8,			/* files looked at after a wait */
+	READY_MAX = OUTSIDE_FILES,	/* files looked at after a wait */
 	EPOLL_FILES = 8192,
 	FD_BITS = 24
 };
@@ -42,13 +42,13 @@ void poll_end(struct poll_wait *p)
 	wait_end(&p->wait);
 }
 
-/* Whether to look for what fed one of the files: a thread, or a timer that expired. */
+/* Whether to look for what fed one of the files: a thread, a timer that expired, or somebody outside. */
 static bool has_reason(struct poll_wait *p, int r)
 {
 	p->wait.result = r <= 0;
 	p->wait.timed_out = r == 0 && p->wait.class == WAIT_IO;
 	p->fed = flow_fed_cnt() != p->fed_cnt;
-	return wait_blocked(&p->wait) && r > 0 && (p->fed || special_was_any_timer());
+	return wait_blocked(&p->wait) && r > 0;
 }
 
 /* latest: ticks of the best stamp so far.  false: there is no stamp of this kind. */
@@ -68,6 +68,10 @@ static bool consider_kind(struct wait *w, int fd, enum flow_kind kind, uint64_t 
 /* A file also becomes readable when its other end is closed, or its time comes. */
 static void consider(struct poll_wait *p, int fd, bool reads, uint64_t *latest)
 {
+	if (p->wait.file_cnt < OUTSIDE_FILES)
+		p->ready[p->wait.file_cnt] = fd;
+	p->wait.file_cnt++;
+	p->wait.files = p->ready;
 	if (reads && special_was_timer(fd) && !*latest && special_of(fd) == SPECIAL_TIMER)
 		p->wait.timed_out = true;
 	else if (p->fed && !consider_kind(&p->wait, fd, reads ? FLOW_DATA : FLOW_ROOM, latest) && reads)
@@ -83,7 +87,7 @@ int poll_ready_files(struct poll_wait *p, int r, const struct pollfd *files, nfd
 
 	if (!has_reason(p, r))
 		return r;
-	for (nfds_t i = 0; i < cnt && seen < READY_MAX; i++) {
+	for (nfds_t i = 0; i < cnt && seen <= READY_MAX; i++) {
 		if (!files[i].revents)
 			continue;
 		seen++;
@@ -99,7 +103,7 @@ int poll_ready_bits(struct poll_wait *p, int r, int cnt, const fd_set *in, const
 
 	if (!has_reason(p, r))
 		return r;
-	for (int fd = 0; fd < cnt && fd < FD_SETSIZE && seen < READY_MAX; fd++) {
+	for (int fd = 0; fd < cnt && fd < FD_SETSIZE && seen <= READY_MAX; fd++) {
 		bool reads = in && FD_ISSET(fd, in);
 
 		if (!reads && (!out || !FD_ISSET(fd, out)))
@@ -129,12 +133,8 @@ int poll_ready_events(struct poll_wait *p, int r, int fd, const struct epoll_eve
 
 	if (!has_reason(p, r))
 		return r;
-	for (int i = 0; i < r && i < READY_MAX; i++) {
-		int file = epoll_file(fd, events[i].data.u64);
-
-		if (file >= 0)
-			consider(p, file, events[i].events & (EPOLLIN | EPOLLHUP | EPOLLRDHUP), &latest);
-	}
+	for (int i = 0; i < r && i <= READY_MAX; i++)
+		consider(p, epoll_file(fd, events[i].data.u64), events[i].events & (EPOLLIN | EPOLLHUP | EPOLLRDHUP), &latest);
 	return r;
 }
 

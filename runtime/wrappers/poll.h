@@ -11,12 +11,14 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
+#include "runtime/waits/outside.h"
 #include "runtime/waits/wait.h"
 
 struct poll_wait {
 	struct wait wait;
 	uint64_t fed_cnt;		/* before it began */
 	bool fed;			/* there was a stamp since then */
+	int ready[OUTSIDE_FILES];	/* as many of the ready ones as there is room for */
 };
 
 /* files: there are some; else it waits for time to pass. */

@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include "runtime/rules/permit.h"
+#include "runtime/waits/outside.h"
 #include "runtime/waits/signals.h"
 #include "runtime/waits/special.h"
 #include "runtime/wrappers/real.h"
@@ -65,6 +66,10 @@ void stream_end(struct stream_wait *w)
 
 	if (blocked && w->wait.timed_out && blocks_not(w->fd))
 		w->wait.timed_out = false;
+	if (blocked && vprof_self.gate == GATE_INSIDE) {
+		w->wait.files = &w->fd;
+		w->wait.file_cnt = 1;
+	}
 	if (blocked && !w->wait.result) {
 		if (flow_fed_cnt() != w->fed_cnt)
 			find_object(w);
@@ -108,11 +113,22 @@ SEND_WRAPPERS(X)
 MQ_SEND_WRAPPERS(X)
 #undef X
 
+int vprof_w_listen(int fd, int backlog)
+{
+	int r = real.listen(fd, backlog);
+
+	if (!r)
+		outside_note_listen(fd);
+	return r;
+}
+
 int vprof_w_connect(int fd, const struct sockaddr *to, socklen_t to_len)
 {
 	WAITING wait = wait_begin_call(WAIT_IO, 0);
 
 	flow_note_connect(to, to_len);
+	wait.files = &fd;
+	wait.file_cnt = 1;
 	return wait_errno(&wait, real.connect(fd, to, to_len));
 }
 

@@ -345,7 +345,7 @@
 	X(sem_t *, sem_open, (const char *name, int flags, long mode, long value),		\
 	  (name, flags, mode, value))
 
-/* Calls that close files (close.c), found the same way. */
+/* Calls that close files (close.c), or say what a file is, found the same way. */
 #define CLOSING_ALIASES(X)									\
 	X(int, close, (int fd), (fd))								\
 	X(int, shutdown, (int fd, int how), (fd, how))						\
@@ -353,6 +353,7 @@
 	X(int, dup2, (int fd, int to), (fd, to))						\
 	X(int, dup3, (int fd, int to, int flags), (fd, to, flags))				\
 	X(int, eventfd, (unsigned int value, int flags), (value, flags))			\
+	X(int, listen, (int fd, int backlog), (fd, backlog))					\
 	X(void, _exit, (int status), (status))							\
 	X(void, _Exit, (int status), (status))
 

@@ -223,7 +223,7 @@ static void add_thread(struct trace *t, uint32_t tid, uint32_t pid, int64_t star
 	int64_t quarter_ns = (end_ns - start_ns) / 4;
 	uint64_t sid = t->intervals.cnt + 1;
 
-	VEC_ADD(&t->threads, (struct thread_name){ tid, pid, "thread", KIND_THREAD, false });
+	VEC_ADD(&t->threads, (struct thread_name){ tid, pid, "thread", KIND_THREAD, false, 0 });
 	if (quarter_ns <= 0)
 		return;
 	for (unsigned int i = 0; i < 4; i++)

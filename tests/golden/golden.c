@@ -24,7 +24,7 @@
  *	pairs			A, B [across] [in (F, G)] cov C share S, of parts; then PART own O other R, of each
  *	because NAME		FUNCTION share S
  *	before			n N mean M sd S p99 P; then FUNCTION share S
- *	causes			FUNCTION|?|(DEVICE)|runqueue how H [wait W] share S mean M, each
+ *	causes			PEER|FUNCTION|?|(DEVICE)|runqueue how H [wait W] share S mean M, each
  *	summary			n N mean M var V p50 .. p90 .. p99 .. min .. max .. dropped O A B L
  *	heights			H
  *	warnings		CODE
@@ -349,7 +349,7 @@ static void answer_causes(struct trace *t, const char *argument, struct str *out
 	for (size_t i = 0; f && i < f->causes.cnt; i++) {
 		const struct summed_cause *c = &f->causes.items[i];
 
-		str_addf(out, "%s how %s", !c->known ? "?" : c->function ? c->function : c->device ? c->device : "-", cause_how_name(c->how));
+		str_addf(out, "%s how %s", !c->known ? "?" : c->peer ? c->peer : c->function ? c->function : c->device ? c->device : "-", cause_how_name(c->how));
 		if (c->is_wait && c->known)
 			str_addf(out, " wait %s", trace_state_name(c->wait));
 		str_addf(out, " share %.4f mean %.10g\n", no_minus_zero(c->share), c->mean_ns);

@@ -58,7 +58,7 @@ static bool never_woken(enum trace_state state)
 
 static void put(struct context *c, uint64_t tid, int64_t ns, enum trace_state state, uint32_t depth)
 {
-	struct tick tick = { tid, c->owner_tid, state, c->wait, depth, KIND_THREAD, STATE_QUEUE };
+	struct tick tick = { tid, c->owner_tid, state, c->wait, depth, KIND_THREAD, STATE_QUEUE, 0 };
 
 	if (depth == 0) {
 		tick.owner_tid = tid;
@@ -84,6 +84,11 @@ static enum thread_kind kind_of(const struct trace *t, uint64_t tid)
 		if (t->threads.items[i].tid == tid && t->threads.items[i].kind != KIND_THREAD)
 			return t->threads.items[i].kind;
 	return KIND_THREAD;
+}
+
+static bool is_outside(const struct trace *t, uint64_t tid)
+{
+	return kind_of(t, tid) == KIND_TIMER || kind_of(t, tid) == KIND_PEER;
 }
 
 /* [from, to) of a wait. */
@@ -128,7 +133,7 @@ static void explain(struct context *c, uint64_t tid, int64_t from, int64_t to, u
 			continue;
 		}
 		to--;
-		put(c, tid, to, s ? s->state : kind_of(c->t, tid) == KIND_TIMER ? STATE_RUNNING : STATE_OTHER, depth);
+		put(c, tid, to, s ? s->state : is_outside(c->t, tid) ? STATE_RUNNING : STATE_OTHER, depth);
 	}
 }
 
@@ -153,13 +158,33 @@ static int creation_into(const struct trace *t, uint64_t tid, int64_t after, int
 	return best;
 }
 
+/* [.., at) of the thread is others', back to its own segment, a hole or the start: what ended the last wait for files in there. */
+static uint64_t taken_up_tid(const struct trace *t, const struct interval *iv, uint64_t tid, int64_t at)
+{
+	int64_t from = at;
+	const struct segment *s;
+
+	while (from > iv->start_ns && (s = segment_at(t, tid, from - 1)) && s->sid != iv->sid)
+		from--;
+	for (int64_t ns = at; ns > from; ns--) {
+		const struct wakeup *w;
+
+		s = segment_at(t, tid, ns - 1);
+		w = s->state == STATE_IO ? wakeup_of(t, s, ns) : NULL;
+		if (w && w->time_ns == ns)
+			return is_outside(t, w->waker_tid) ? w->waker_tid : 0;
+	}
+	return 0;
+}
+
 void oracle_path(const struct trace *t, const struct interval *iv, struct tick *ticks)
 {
 	struct context c = { .t = t, .ticks = ticks };
 	_cleanup_(freep) bool *used = xcalloc(t->creations.cnt + 1, sizeof(*used));
 	uint64_t tid = iv->end_tid;
 	int64_t at = iv->end_ns;
-	bool own = true;
+	bool own = true, queued = false;
+	uint64_t taken_up = 0;
 
 	while (at > iv->start_ns) {
 		int edge = own ? creation_into(t, tid, at - 1, at, used) : -1;
@@ -173,6 +198,7 @@ void oracle_path(const struct trace *t, const struct interval *iv, struct tick *
 				ticks[at - 1].meanwhile = s ? s->state : STATE_OTHER;
 			}
 			tid = t->creations.items[edge].tid;
+			queued = false;
 			continue;
 		}
 		s = segment_at(t, tid, at - 1);
@@ -185,12 +211,18 @@ void oracle_path(const struct trace *t, const struct interval *iv, struct tick *
 				start = t->creations.items[edge].time2_ns;
 			explain_wait(&c, s, start, at, 0, NULL);
 			at = start;
+			queued = false;
 			continue;
 		}
+		if (s && !own && !queued)
+			taken_up = taken_up_tid(t, iv, tid, at);
+		queued = s && !own;
 		at--;
 		put(&c, tid, at, !s ? STATE_OTHER : own ? s->state : STATE_QUEUE, 0);
-		if (s && !own)
+		if (queued) {
 			ticks[at].meanwhile = s->state;
+			ticks[at].taken_up_tid = taken_up;
+		}
 	}
 }
 

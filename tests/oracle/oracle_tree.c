@@ -107,22 +107,40 @@ static enum thread_kind kind_of(const struct trace *t, uint64_t tid)
 	return KIND_THREAD;
 }
 
+/* The function that is its name. */
+static uint32_t peer_of(const struct trace *t, uint64_t tid)
+{
+	_cleanup_(freep) char *name = NULL;
+	uint32_t function = 0;
+
+	for (size_t i = 0; i < t->threads.cnt; i++)
+		if (t->threads.items[i].tid == tid && !name)
+			name = xasprintf("(%s)", t->threads.items[i].name);
+	while (strcmp(t->functions.items[function].name, name) != 0)
+		function++;
+	return function;
+}
+
 static int blame(struct oracle *o, int wait, const struct tick *tick, int64_t ns)
 {
 	static const char *const nobody[KIND_CNT] = { "?", "(disk)", "(nic)", "(timer)", "(kernel)" };
 	uint32_t stack[ORACLE_STACK_MAX], function = FUNCTION_NONE;
 	bool others = tick->wait == STATE_QUEUE && tick->meanwhile != STATE_QUEUE;
-	size_t cnt = tick->depth || others ? oracle_stack(o->t, tick->tid, ns, stack) : 0;
 	enum trace_state state = others ? tick->meanwhile : tick->state;
-	enum thread_kind kind = tick->depth || others ? kind_of(o->t, tick->tid) : KIND_THREAD;
-	bool blocked = (tick->depth || (others && (cnt || kind))) && state != STATE_RUNNING;
+	bool taken_up = others && tick->taken_up_tid && state == STATE_IO;
+	uint64_t tid = taken_up ? tick->taken_up_tid : tick->tid;
+	size_t cnt = !taken_up && (tick->depth || others) ? oracle_stack(o->t, tid, ns, stack) : 0;
+	enum thread_kind kind = tick->depth || others ? kind_of(o->t, tid) : KIND_THREAD;
+	bool blocked = !taken_up && (tick->depth || (others && (cnt || kind))) && state != STATE_RUNNING;
 	_cleanup_(str_release) struct str s = STR_INIT;
 
 	if (cnt > 0)
 		function = o->t->invocations.items[stack[cnt - 1]].function;
+	else if (kind == KIND_PEER)
+		function = peer_of(o->t, tid);
 	else
 		function -= kind;	/* not none */
-	str_addf(&s, "by %s", cnt > 0 ? o->t->functions.items[function].name : nobody[kind]);
+	str_addf(&s, "by %s", function < o->t->functions.cnt ? o->t->functions.items[function].name : nobody[kind]);
 	if (blocked)
 		str_addf(&s, "/%s", trace_state_name(state));
 	if (tick->device != KIND_THREAD)

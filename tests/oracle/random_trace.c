@@ -8,6 +8,7 @@
 #include "tests/oracle/random_trace.h"
 
 #include <string.h>
+#include "trace/peers.h"
 #include "base/banned.h"
 
 #define FUNCTIONS 6
@@ -292,7 +293,7 @@ static void random_devices(struct trace *t, struct random *r)
 	for (uint64_t tid = 1; tid <= 5; tid++)
 		if (chance(r, tid == 5 ? 40 : 10))
 			VEC_ADD(&t->threads, (struct thread_name){
-				.tid = tid, .name = "device", .kind = 1 + random_below(r, KIND_CNT - 1) });
+				.tid = tid, .name = tid < 3 ? "device" : "other", .kind = 1 + random_below(r, KIND_CNT - 1) });
 }
 
 struct trace *random_trace(unsigned int seed, enum random_style style)
@@ -313,6 +314,7 @@ struct trace *random_trace(unsigned int seed, enum random_style style)
 	}
 	if (style == RANDOM_ANY)
 		random_devices(t, &r);
+	trace_name_peers(t);
 	return t;
 }
 

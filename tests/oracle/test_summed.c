@@ -20,7 +20,7 @@
 struct doer {
 	bool known;
 	uint32_t function;		/* FUNCTION_NONE: none */
-	const char *device;
+	const char *device, *peer;
 	bool runqueue;
 	bool is_found;			/* among the findings */
 	int64_t ns[ORACLE_ROWS_MAX];
@@ -53,16 +53,26 @@ static const char *device_of(const struct trace *t, uint64_t tid)
 	return NULL;
 }
 
+static const char *peer_of(const struct trace *t, uint64_t tid)
+{
+	for (size_t i = 0; i < t->threads.cnt; i++)
+		if (t->threads.items[i].tid == tid && t->threads.items[i].kind == KIND_PEER)
+			return t->threads.items[i].name;
+	return NULL;
+}
+
 /* Who did it, by the definition. */
 static struct doer doer_of(const struct trace *t, const struct tick *k, int64_t ns)
 {
 	struct doer d = { .function = FUNCTION_NONE };
 	uint32_t own = k->wait == STATE_QUEUE ? FUNCTION_NONE : innermost(t, k->owner_tid, ns);
 	bool others = k->wait == STATE_QUEUE && k->meanwhile != STATE_QUEUE, elsewhere = k->depth || others;
-	uint32_t blamed = elsewhere ? innermost(t, k->tid, ns) : FUNCTION_NONE;
-	const char *device = elsewhere && blamed == FUNCTION_NONE ? device_of(t, k->tid) : NULL;
 	enum trace_state meanwhile = others ? k->meanwhile : k->state;
-	bool waits = (k->depth || (others && (blamed != FUNCTION_NONE || device))) && meanwhile != STATE_RUNNING;
+	bool taken_up = others && k->taken_up_tid && meanwhile == STATE_IO;
+	uint64_t tid = taken_up ? k->taken_up_tid : k->tid;
+	uint32_t blamed = elsewhere && !taken_up ? innermost(t, tid, ns) : FUNCTION_NONE;
+	const char *device = elsewhere && blamed == FUNCTION_NONE ? device_of(t, tid) : NULL;
+	bool waits = !taken_up && (k->depth || (others && (blamed != FUNCTION_NONE || device))) && meanwhile != STATE_RUNNING;
 
 	if (k->wait == STATE_RUNNING) {
 		d.function = own;
@@ -72,6 +82,9 @@ static struct doer doer_of(const struct trace *t, const struct tick *k, int64_t 
 	} else if (blamed != FUNCTION_NONE) {
 		d.known = true;
 		d.function = blamed;
+	} else if (device && peer_of(t, tid)) {
+		d.known = true;
+		d.peer = peer_of(t, tid);
 	} else if (device) {
 		d.known = true;
 		d.function = own;
@@ -95,6 +108,8 @@ static bool same_doer(const struct trace *t, const struct doer *a, const struct 
 
 	if (a->known != b->known || !a->known)
 		return a->known == b->known;
+	if (a->peer || b->peer)
+		return same_text(a->peer, b->peer);
 	if (a->function != FUNCTION_NONE && b->function != FUNCTION_NONE)
 		return same_text(fs[a->function].name, fs[b->function].name) && same_text(fs[a->function].file, fs[b->function].file);
 	return a->function == b->function && a->runqueue == b->runqueue && same_text(a->device, b->device);
@@ -125,7 +140,7 @@ static void fill(const struct oracle *o, struct doers *ret)
 				ret->items[ret->cnt++] = d;
 			}
 			ret->items[i].ns[row]++;
-			ret->items[i].by_how[row][d.runqueue ? HOW_RUNQUEUE : how_of(k->wait)]++;
+			ret->items[i].by_how[row][d.runqueue ? HOW_RUNQUEUE : d.peer ? HOW_IO : how_of(k->wait)]++;
 		}
 }
 
@@ -176,6 +191,8 @@ static bool same_cause(const struct oracle *o, const struct doer *d, const struc
 		return true;
 	if (d->runqueue || (c->how == HOW_RUNQUEUE && !c->function))
 		return d->runqueue && c->how == HOW_RUNQUEUE && !c->function;
+	if (d->peer || c->peer)
+		return same_text(c->peer, d->peer);
 	return same_text(c->function, name) && (name || same_text(c->device, d->device));
 }
 

@@ -41,7 +41,7 @@ static struct trace *trace_of(unsigned int seed)
 	for (uint64_t tid = 2; tid < 6; tid++)
 		if (random_below(&r, 4) == 0)
 			VEC_ADD(&t->threads, (struct thread_name){ tid, 0, NULL, kinds[random_below(&r, 5)],
-				false });
+				false, 0 });
 	for (uint32_t i = random_below(&r, 6); i > 0; i--)
 		VEC_ADD(&t->false_wakeups,
 			(struct false_wakeup){ 1 + random_below(&r, 4), random_below(&r, 60) });

@@ -61,7 +61,7 @@ static void name_device(struct kernel_threads *x, uint64_t device)
 		if (x->k->names.items[i].kind == kind_of(device) &&
 		    x->k->names.items[i].number == (uint32_t)device)
 			name = arena_strdup(x->t->arena, x->k->names.items[i].name);
-	VEC_ADD(&x->t->threads, (struct thread_name){ device, 0, name, kinds[kind_of(device)], false });
+	VEC_ADD(&x->t->threads, (struct thread_name){ device, 0, name, kinds[kind_of(device)], false, 0 });
 }
 
 struct stretch {			/* the span of time that is wanted of a device */

@@ -54,7 +54,7 @@ static uint64_t add_thread(struct kernel_threads *x, uint32_t kernel_tid, uint32
 	uint64_t tid = new_tid(x, kernel_tid);
 
 	VEC_ADD(&x->t->threads, (struct thread_name){ tid, pid,
-		name && *name ? arena_strdup(x->t->arena, name) : NULL, kind, false });
+		name && *name ? arena_strdup(x->t->arena, name) : NULL, kind, false, 0 });
 	return tid;
 }
 

@@ -269,6 +269,7 @@ void trace_merger_names(struct trace_merger *m, size_t part, const struct trace 
 
 		merge_numbers_see(m->tids, part, n.tid);
 		n.name = n.name ? arena_strdup(m->t->arena, n.name) : NULL;
+		n.function = n.kind == KIND_PEER ? p->function[n.function] : 0;
 		VEC_ADD(&p->threads, n);
 	}
 	add_losses(m->t, names);

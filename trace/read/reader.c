@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <string.h>
 #include "base/banned.h"
+#include "trace/peers.h"
 #include "trace/raw/cpu_use.h"
 #include "trace/read/off_cpu.h"
 #include "trace/read/replay.h"
@@ -117,6 +118,7 @@ int trace_read(const char *path, const struct reader_options *o, struct trace **
 		build_segments(&rd, false);
 		build_invocations(&rd);
 		add_threads(&rd, stopped, times_out);
+		trace_name_peers(t);
 		trace_sort(t);
 		t->cpu_use = rd.raw.cpu_use;
 		t->cpu_use.kernel_knows = o && o->kernel_knows;
@@ -173,14 +175,28 @@ static void read_lives(struct reading *rd, bool *stopped, bool *ret_times_out)
 	}
 }
 
+/* Whom threads waited for outside the run: labels that say so (runtime/waits/outside.h). */
+static void add_peers(struct reading *rd)
+{
+	size_t prefix = strlen(TRACE_OUTSIDE_LABEL);
+
+	for (uint32_t id = 0; id < rd->raw.labels.cnt; id++) {
+		const char *text = rd->raw.labels.items[id];
+
+		if (text && strncmp(text, TRACE_OUTSIDE_LABEL, prefix) == 0)
+			VEC_ADD(&rd->t->threads, (struct thread_name){ .tid = TID_PEER(id), .name = text + prefix, .kind = KIND_PEER });
+	}
+}
+
 void add_threads(struct reading *rd, const bool *stopped, bool times_out)
 {
+	add_peers(rd);
 	if (times_out)
-		VEC_ADD(&rd->t->threads, (struct thread_name){ TID_TIMER, 0, "timer", KIND_TIMER, false });
+		VEC_ADD(&rd->t->threads, (struct thread_name){ TID_TIMER, 0, "timer", KIND_TIMER, false, 0 });
 	for (size_t i = 0; i < rd->raw.threads.cnt; i++) {
 		const struct raw_thread *t = &rd->raw.threads.items[i];
 
 		VEC_ADD(&rd->t->threads, (struct thread_name){ t->tid, t->pid, t->name,
-			KIND_THREAD, !stopped[i] });
+			KIND_THREAD, !stopped[i], 0 });
 	}
 }

@@ -116,7 +116,7 @@ static struct raw_thread *find_waker(struct raw *r, uint64_t waker, int64_t ns)
 	struct raw_thread *best = NULL;
 	uint32_t index;
 
-	if (waker == WAKER_TIME_OUT)
+	if (waker == WAKER_TIME_OUT || waker_is_outside(waker))
 		return NULL;
 	if (!(waker & 1)) {
 		index = raw_find_thread(r, waker >> 1);
@@ -250,7 +250,7 @@ static void add_running(struct reading *rd, struct holes *holes, uint32_t thread
 }
 
 /* Who ended waits[0], the outermost, or the latest waker of the cnt - 1 inside it.  If a thread released the
- * outermost, a time-out inside it (a wait that polls) is not what ended it. */
+ * outermost, a time-out or somebody outside (a wait that polls) is not what ended it. */
 static const struct wait *latest_woken(const struct wait *waits, size_t cnt)
 {
 	const struct wait *latest = NULL;
@@ -259,7 +259,7 @@ static const struct wait *latest_woken(const struct wait *waits, size_t cnt)
 		if (waits[i].waker && waits[i].woken_ns > waits[0].start_ns &&
 		    waits[i].woken_ns <= waits[0].end_ns &&
 		    (!latest || waits[i].woken_ns > latest->woken_ns) &&
-		    !(latest == waits && waits[i].waker == WAKER_TIME_OUT))
+		    !(latest == waits && (waits[i].waker == WAKER_TIME_OUT || waker_is_outside(waits[i].waker))))
 			latest = &waits[i];
 	return latest;
 }

@@ -24,6 +24,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/str.h"
+#include "trace/peers.h"
 #include "trace/tuples/tuples_check.h"
 #include "base/banned.h"
 
@@ -105,7 +106,7 @@ static int parser_finish(struct parser *p, int r, struct trace **ret)
 	if (r == 0)
 		r = tuples_check(p->t, &p->origins, p->reterr);
 	if (r == 0)
-		*ret = TAKE_PTR(p->t);
+		*ret = trace_name_peers(TAKE_PTR(p->t));
 	parser_release(p);
 	return r;
 }
@@ -544,18 +545,17 @@ static int parse_thread(struct parser *p, const struct field *f, size_t cnt)
 {
 	struct thread_name t = { 0 };
 	char kind[16] = "";
+	uint32_t name;
 	int r = field_id(p, &f[0], "a number as TID", &t.tid);
 
 	if (r == 0 && f[1].len < sizeof(kind))
 		memcpy(kind, f[1].text, f[1].len);
 	if (r == 0 && !thread_kind_parse(kind, &t.kind))
-		r = expected(p, "thread, disk, nic or timer as KIND", &f[1]);
+		r = expected(p, "thread, disk, nic, timer or peer as KIND", &f[1]);
 	if (r == 0 && cnt == 4 && !field_is(&f[3], "open"))
 		r = expected(p, "open or nothing after NAME", &f[3]);
 	t.open_end = cnt == 4;
 	if (r == 0 && cnt >= 3 && !field_is(&f[2], "-")) {
-		uint32_t name;
-
 		r = field_name(p, &f[2], "a name as NAME", p->thread_names, &name);
 		if (r == 0)
 			t.name = arena_strdup(p->t->arena, names_get(p->thread_names, name));

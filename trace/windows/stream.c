@@ -19,6 +19,7 @@
 #include <string.h>
 #include "base/banned.h"
 #include "trace/parts.h"
+#include "trace/peers.h"
 #include "trace/raw/cpu_use.h"
 #include "trace/read/off_cpu.h"
 #include "trace/windows/stream.h"
@@ -132,6 +133,7 @@ int trace_stream_open(const char *path, const struct reader_options *o, struct t
 	add_threads(&s->rd, s->index.stopped, s->index.times_out);
 	trace_sort_events(s->rd.t);
 	build_functions(&s->rd, s->index.last_fid);
+	trace_name_peers(s->rd.t);
 	start_replay(s, NULL);
 	r = play_before(s, reterr);
 	if (r < 0)

@@ -451,7 +451,7 @@ static void test_critical_path(void **state)
 	double sum = 0;
 
 	(void)state;
-	VEC_ADD(&t->threads, (struct thread_name){ 12, 1, "flusher", KIND_THREAD, false });
+	VEC_ADD(&t->threads, (struct thread_name){ 12, 1, "flusher", KIND_THREAD, false, 0 });
 	sample_pieces(&e);
 	in.made = &(struct explained_paths){ .paths = { &e, 1, 1 } };
 	in.trace = t;
