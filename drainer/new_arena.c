@@ -33,7 +33,9 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/cleanup.h"
 #include "base/file.h"
+#include "base/ours.h"
 #include "drainer/drain.h"
 #include "runtime/shared/switched.h"
 
@@ -358,30 +360,35 @@ static bool is_younger(const struct stat *st, long s)
 }
 
 /* A file that is still being made belongs to a drainer, though it may not be locked yet; if its maker was
- * killed, it was never completed. */
-static bool is_arena(int fd, const struct stat *st)
+ * killed, it was never completed.  Only a name of ours says that such a file is an arena at all: of one whose path was told,
+ * its first word has to. */
+static bool is_arena(int fd, const struct stat *st, bool told)
 {
 	uint64_t magic = 0;
 
 	if (pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) && magic)
 		return magic == ARENA_MAGIC;
-	return !is_younger(st, ORPHAN_KEPT_S);
+	return !told && !is_younger(st, ORPHAN_KEPT_S);
 }
 
 /*
  * An arena with a free lock: open, and locked by us.  Root's may be written by every process that knows its name.
  * Root neither touches nor counts another user's.  The owner is checked through the descriptor, since a name in
- * /dev/shm may mean another file by now.  told: a run of ours names it as its own, so it may belong to the user who
- * ran sudo.
+ * /dev/shm may mean another file by now.  told: by a run, or by a process; it may belong to the user who ran sudo.
+ * What is no plain file is not even opened: a device may act on that.
  */
 static int open_orphan(int dir, const char *name, bool told)
 {
-	int fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), r = 0;
 	struct stat st;
+	int fd, r = 0;
 
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(st.st_mode))
+		return -EBADMSG;
+	fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) || !(st.st_uid == geteuid() || (told && user_is_us(st.st_uid))) || !S_ISREG(st.st_mode) || !is_arena(fd, &st))
+	if (fstat(fd, &st) || !(st.st_uid == geteuid() || (told && user_is_us(st.st_uid))) || !S_ISREG(st.st_mode) ||
+	    !is_arena(fd, &st, told))
 		r = -EBADMSG;
 	else if (flock(fd, LOCK_EX | LOCK_NB))
 		r = -EBUSY;
@@ -402,21 +409,32 @@ static bool remove_open(int dir, const char *name, int fd)
 	return orphan;
 }
 
-/* A search for orphans (below) holds their locks for a moment. */
-static int open_patiently(const char *path)
+/*
+ * The arena of a path that was told; *ret_dir is its directory.  The path may be a lie: a process that root records says
+ * what it likes.  So nobody else may be able to exchange a name on the way (base/ours.h), and the last one is opened and
+ * removed by the directory's descriptor.  A search for orphans (below) holds their locks for a moment.
+ */
+static int open_told(const char *path, int *ret_dir)
 {
-	int fd = open_orphan(AT_FDCWD, path, true);
+	_cleanup_(freep) char *parent = path_dir(path), *why = NULL;
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	int dir = ours_open(parent, false, &why), fd;
 
+	*ret_dir = dir;
+	if (dir < 0)
+		return dir;
+	fd = open_orphan(dir, name, true);
 	for (int i = 0; i < LOCK_TRIES && fd == -EBUSY; i++) {
 		nanosleep(&(struct timespec){ .tv_nsec = LOCK_PAUSE_NS }, NULL);
-		fd = open_orphan(AT_FDCWD, path, true);
+		fd = open_orphan(dir, name, true);
 	}
 	return fd;
 }
 
 int drain_take_over(struct drainer *d, const char *path)
 {
-	int fd = open_patiently(path);
+	_cleanup_(closep) int dir = -1;
+	int fd = open_told(path, &dir);
 	struct stat st;
 	void *base;
 
@@ -436,13 +454,14 @@ int drain_take_over(struct drainer *d, const char *path)
 
 bool drain_give_up(const char *path)
 {
-	int fd = -EBUSY;
+	const char *slash = strrchr(path, '/');
+	_cleanup_(closep) int dir = -1;
+	int fd;
 
 	if (strncmp(path, ARENA_FD, strlen(ARENA_FD)) == 0)
 		return false;		/* only its heirs can open it */
-	fd = open_patiently(path);
-
-	return fd < 0 ? fd == -ENOENT : remove_open(AT_FDCWD, path, fd);
+	fd = open_told(path, &dir);
+	return fd < 0 ? fd == -ENOENT : remove_open(dir, slash ? slash + 1 : path, fd);
 }
 
 /* True: it is an orphan that remains. */

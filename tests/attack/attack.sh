@@ -223,6 +223,44 @@ while :; do
 done
 [ $moved -gt $((attacks / 2)) ] && pass || fail "bob was in time in $moved of $attacks attacks only"
 
+# ---- a process of bob's that root records, and that lies about the arena that it has ----
+cat >liar.c <<'END_OF_C'
+#include <string.h>
+#include <unistd.h>
+#include "runtime/shared/invitation.h"
+static struct door door = { DOOR_MAGIC, DOOR_MAGIC_2, &door, 0, 1, 0, 1, "x" };
+int main(int argc, char **argv)
+{
+	(void)argc;
+	strncpy(door.path, argv[1], sizeof(door.path) - 1);
+	for (;;)
+		pause();
+}
+END_OF_C
+gcc -I"$top" -o liar liar.c || exit 99
+as_bob ln -s "${orphan%/*}" home/shm
+as_bob ln -s "${file%/*}" home/of_root
+echo 1 >canary/pid			# less than an arena's first word
+head -c 100000 /dev/zero >canary/zeros	# as an arena that was never completed
+ln -s canary/pid canary_link
+mkfifo canary/pipe
+touch -h -d '2 days ago' canary/pid canary/zeros canary_link
+snapshot canary >before
+for told in "$C/pid" "$C/zeros" "$work/canary_link" "$C/pipe" "$C" "$work/home/of_root/${file##*/}" "$work/home/shm/${file#/dev/shm/}"; do
+	setpriv --reuid=$bob --regid=$bob --clear-groups ./liar "$told" &	# not a shell, which would outlive a kill
+	liar=$!
+	wait_until grep -q '^\./liar' "/proc/$liar/cmdline"
+	sleep 0.1
+	expect 4 "$VPROF" -d lied record --kernel=off --buffer 4 --duration 0.1s -p $liar
+	says "another vprof record is at it"
+	kill $liar
+	wait $liar 2>/dev/null
+	same "a process that names $told"
+	[ -f "$file" ] && pass || fail "root's orphan is gone: a process named $told"
+done
+rm -f canary_link canary/pid canary/zeros canary/pipe
+snapshot canary >before
+
 # ---- files that root names in a directory that everybody may write to ----
 mkdir -m 1777 shared
 chmod 1777 shared
