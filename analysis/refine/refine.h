@@ -82,8 +82,8 @@ struct refine_options {
 	/* budget only */
 	double overhead;		/* the probes' part of the mean latency outside the queue */
 	double probe_ns, dormant_ns;	/* computed cost of a call */
-	uint32_t census_functions;	/* limit: a run takes whole levels of the call graph, at least one,
-					 * until it has more new functions than this */
+	uint32_t census_functions;	/* a run takes whole levels of the call graph, at least one, as long as
+					 * they have no more new functions than this together */
 };
 
 #define REFINE_DORMANT_NS 0.5

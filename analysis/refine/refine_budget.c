@@ -236,47 +236,60 @@ static void add_path(struct budget *b)
 	}
 }
 
-/*
- * Everything below f, levels deep (0: all), becomes a candidate, except functions that a run has settled and all
- * below those: in a circle of calls the rest would be the whole program.  Like the first run, a later one takes whole
- * levels up to a limit of new functions: in MariaDB 6,000 functions are below the dispatcher, in nearly all units of
- * the project, and each level shows which of them count.
- */
-static void add_below(struct budget *b, uint32_t f, enum refine_level level, unsigned levels)
+/* The callees of from that are not known to be candidates, and not settled; returns how many of them no run recorded. */
+static size_t find_level(struct budget *b, const indexes *from, enum refine_level level, bool *seen, indexes *ret)
 {
-	indexes queue = { NULL, 0, 0 }, children = { NULL, 0, 0 };
-	bool *seen = xcalloc(b->s->p->function_cnt + 1, sizeof(*seen));
-	size_t next = 0;
+	_cleanup_(indexes_release) indexes children = { NULL, 0, 0 };
+	size_t new_cnt = 0;
 
-	seen[f] = true;
-	VEC_ADD(&queue, f);
-	for (unsigned depth = 0; next < queue.cnt && (levels == 0 || depth < levels); depth++) {
-		if (depth > 0 && b->new_cnt > b->r->options.census_functions)
-			break;
-		for (size_t end = queue.cnt; next < end; next++) {
-			if (b->r->answers[queue.items[next]] == REFINE_NO)
+	ret->cnt = 0;
+	for (size_t i = 0; i < from->cnt; i++) {
+		if (b->r->answers[from->items[i]] == REFINE_NO)
+			continue;
+		refine_children(b->s, from->items[i], &children, NULL);
+		for (size_t c = 0; c < children.cnt; c++) {
+			uint32_t child = children.items[c];
+
+			if (seen[child] || (level == REFINE_IN_INTERVALS &&
+					    (b->in_scope[child] || refine_settled(b->r, child))))
 				continue;
-			refine_children(b->s, queue.items[next], &children, NULL);
-			for (size_t c = 0; c < children.cnt; c++) {
-				uint32_t child = children.items[c];
-
-				if (seen[child] ||
-				    (level == REFINE_IN_INTERVALS && b->in_scope[child]))
-					continue;
-				seen[child] = true;
-				if (level == REFINE_IN_INTERVALS)
-					b->in_scope[child] = true;
-				if (level == REFINE_IN_INTERVALS && refine_settled(b->r, child))
-					continue;
-				b->new_cnt += b->r->levels[child] == REFINE_OUT && !b->s->p->functions[child].skipped;
-				add_candidate(b, child, level);
-				VEC_ADD(&queue, child);
-			}
+			seen[child] = true;
+			new_cnt += b->r->levels[child] == REFINE_OUT && !b->s->p->functions[child].skipped;
+			VEC_ADD(ret, child);
 		}
 	}
-	VEC_RELEASE(&queue);
-	VEC_RELEASE(&children);
-	free(seen);
+	return new_cnt;
+}
+
+/*
+ * Everything below those in from, levels deep (0: all), becomes a candidate, except functions that a run has settled
+ * and all below those: in a circle of calls the rest would be the whole program.  Like the first run, a later one takes
+ * whole levels, at least one, as long as they have no more than a limit of new functions together: in MariaDB 6,000
+ * functions are below the dispatcher, in nearly all units of the project, and each level shows which of them count.
+ */
+static void add_below(struct budget *b, const indexes *from, enum refine_level level, unsigned levels)
+{
+	_cleanup_(indexes_release) indexes above = { NULL, 0, 0 }, below = { NULL, 0, 0 };
+	_cleanup_(freep) bool *seen = xcalloc(b->s->p->function_cnt + 1, sizeof(*seen));
+
+	for (size_t i = 0; i < from->cnt; i++) {
+		seen[from->items[i]] = b->r->levels[from->items[i]] != REFINE_OUT;
+		VEC_ADD(&above, from->items[i]);
+	}
+	for (unsigned depth = 0; above.cnt > 0 && (levels == 0 || depth < levels); depth++) {
+		size_t new_cnt = find_level(b, &above, level, seen, &below);
+		indexes other = above;
+
+		if (depth > 0 && b->new_cnt + new_cnt > b->r->options.census_functions)
+			break;
+		b->new_cnt += new_cnt;
+		for (size_t i = 0; i < below.cnt; i++) {
+			add_candidate(b, below.items[i], level);
+			b->in_scope[below.items[i]] |= level == REFINE_IN_INTERVALS;
+		}
+		above = below;
+		below = other;
+	}
 }
 
 /* Whether a share is above the threshold, or, with sure false, may be. */
@@ -287,27 +300,23 @@ static bool in_doubt(const struct budget *b, double share, double doubt, bool su
 	return (share > threshold) == sure && share + doubt > threshold;
 }
 
-/* Adds functions for time of no recorded function (refine_unknown.c). */
-static bool add_unknown(struct budget *b, bool sure)
+/* Functions with time of no recorded function below them: inside intervals, and where threads begin (refine_unknown.c). */
+static void find_unknown(struct budget *b, bool sure, indexes *ret_inside, indexes *ret_starts)
 {
-	struct refine_state *s = b->s;
-	bool any = false;
+	const struct refine_state *s = b->s;
 
 	if (in_doubt(b, s->own_nobody, s->own_nobody_doubt, sure)) {
 		refine_callers(b->r, &b->callers);
 		for (size_t i = 0; i < b->callers.cnt; i++)
-			add_below(b, b->callers.items[i], REFINE_IN_INTERVALS, 0);
-		any = b->callers.cnt > 0;
+			VEC_ADD(ret_inside, b->callers.items[i]);
 	}
 	if (!in_doubt(b, s->blamed_nobody, s->blamed_nobody_doubt, sure))
-		return any;
+		return;
 	for (uint32_t i = 0; i < s->p->function_cnt; i++)
 		if (refine_is_start(b->r, i)) {
 			add_candidate(b, i, REFINE_ALWAYS);
-			add_below(b, i, REFINE_ALWAYS, WAKER_LEVELS - 1);
-			any = true;
+			VEC_ADD(ret_starts, i);
 		}
-	return any;
 }
 
 /* Adds functions that wait without a probe. */
@@ -327,23 +336,21 @@ static bool add_waiters(struct budget *b)
 /* Whether something above the threshold, or with sure false perhaps above it, is not fully known. */
 static bool add_scope(struct budget *b, bool sure)
 {
+	_cleanup_(indexes_release) indexes inside = { NULL, 0, 0 }, starts = { NULL, 0, 0 }, wakers = { NULL, 0, 0 };
 	double threshold = b->r->options.threshold;
-	bool any = add_unknown(b, sure);
+	bool any = sure && add_waiters(b);
 
-	if (sure)
-		any |= add_waiters(b);
-
+	find_unknown(b, sure, &inside, &starts);
 	for (uint32_t i = 0; i < b->s->p->function_cnt; i++) {
-		if ((b->s->own[i] > threshold) == sure && refine_in_scope(b->r, i, false)) {
-			add_below(b, i, REFINE_IN_INTERVALS, 0);
-			any = true;
-		}
-		if ((b->s->blamed[i] > threshold) == sure && refine_in_scope(b->r, i, true)) {
-			add_below(b, i, REFINE_ALWAYS, WAKER_LEVELS);
-			any = true;
-		}
+		if ((b->s->own[i] > threshold) == sure && refine_in_scope(b->r, i, false))
+			VEC_ADD(&inside, i);
+		if ((b->s->blamed[i] > threshold) == sure && refine_in_scope(b->r, i, true))
+			VEC_ADD(&wakers, i);
 	}
-	return any;
+	add_below(b, &inside, REFINE_IN_INTERVALS, 0);
+	add_below(b, &wakers, REFINE_ALWAYS, WAKER_LEVELS);
+	add_below(b, &starts, REFINE_ALWAYS, WAKER_LEVELS - 1);
+	return any || inside.cnt + wakers.cnt + starts.cnt > 0;
 }
 
 static void add_recorded(struct budget *b)

@@ -10,6 +10,11 @@
 
 typedef VEC(uint32_t) indexes;
 
+static inline void indexes_release(indexes *list)
+{
+	VEC_RELEASE(list);
+}
+
 struct refine_run {			/* a run's data about the cost of probes */
 	uint64_t cnt;			/* 0: there was none */
 	double probes;			/* an interval */

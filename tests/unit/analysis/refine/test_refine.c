@@ -295,40 +295,6 @@ static void test_estimates(void **state)
 	refinement_free(w.r);
 }
 
-/* The first level below the root is taken however wide it is. */
-static void test_wide_census(void **state)
-{
-	static const char *const names[] = { "r", "a", "b", "c", "d", "e", NULL };
-	static const char *const calls[] = { "ra", "rb", "rc", "rd", "de", NULL };
-	struct world w;
-
-	(void)state;
-	world_make(&w, names, calls);
-	world_start(&w, REFINE_BUDGET, 3);
-	assert_string_equal(world_recorded(&w), "rabcd");
-	refinement_free(w.r);
-}
-
-/* So is the first level below a body; f, below that, waits for another run: b to e are more than three new functions. */
-static void test_wide_scope(void **state)
-{
-	static const char *const names[] = { "r", "a", "b", "c", "d", "e", "f", NULL };
-	static const char *const calls[] = { "ra", "ab", "ac", "ad", "ae", "bf", NULL };
-	struct findings *f;
-	struct world w;
-
-	(void)state;
-	world_make(&w, names, calls);
-	world_start(&w, REFINE_BUDGET, 3);
-	assert_string_equal(world_recorded(&w), "ra");
-	f = found_new(100, 102010);
-	found_function(f, &w, 'a', found_function(f, &w, 'r', 0, 1, 1), 1, 1);
-	found_factor(f, &w, 'a', 1);
-	assert_int_equal(world_step(&w, f), REFINE_GOES_ON);
-	assert_string_equal(world_recorded(&w), "rabcde");
-	refinement_free(w.r);
-}
-
 /* ---- paper ---- */
 
 static const char *const tree[] = { "r", "a", "b", "c", "d", NULL };
@@ -550,8 +516,6 @@ int main(void)
 		cmocka_unit_test(test_levels_at_once),
 		cmocka_unit_test(test_never_called),
 		cmocka_unit_test(test_estimates),
-		cmocka_unit_test(test_wide_census),
-		cmocka_unit_test(test_wide_scope),
 		cmocka_unit_test(test_paper),
 		cmocka_unit_test(test_paper_pair),
 		cmocka_unit_test(test_waker),
