@@ -100,70 +100,38 @@ void refine_census(struct refinement *r)
 
 /* ---- how often is what was never recorded called? ---- */
 
-enum { NEW, OPEN, DONE };
-
-struct frame {
-	uint32_t function, next_call;
-};
-
-/* Callers before callees: reverse postorder; calls that close a circle do not count. */
-static void order_callers_first(const struct refine_state *s, indexes *ret)
-{
-	unsigned char *state = xcalloc(s->p->function_cnt + 1, 1);
-	VEC(struct frame) stack = { NULL, 0, 0 };
-
-	for (uint32_t root = 0; root < s->p->function_cnt; root++) {
-		if (state[root] != NEW)
-			continue;
-		state[root] = OPEN;
-		VEC_ADD(&stack, (struct frame){ root, s->first[root] });
-		while (stack.cnt > 0) {
-			struct frame *top = &stack.items[stack.cnt - 1];
-
-			if (top->next_call == s->first[top->function + 1]) {
-				state[top->function] = DONE;
-				VEC_ADD(ret, top->function);
-				stack.cnt--;
-				continue;
-			}
-			uint32_t callee = s->callees[top->next_call++];
-
-			if (state[callee] == NEW) {
-				state[callee] = OPEN;
-				VEC_ADD(&stack, (struct frame){ callee, s->first[callee] });
-			}
-		}
-	}
-	for (size_t i = 0; i < ret->cnt / 2; i++) {
-		uint32_t other = ret->items[i];
-
-		ret->items[i] = ret->items[ret->cnt - 1 - i];
-		ret->items[ret->cnt - 1 - i] = other;
-	}
-	VEC_RELEASE(&stack);
-	free(state);
-}
-
+/*
+ * From the functions that are called down, a level at a time: a function counts its callers of the level above alone.
+ * Others may call it, too, if they are called at all: each way down to a function of MariaDB, or all of them in turn, are more
+ * calls than there is time for.
+ */
 static void estimate_calls(struct budget *b)
 {
 	const struct refine_state *s = b->s;
-	uint32_t *position = xcalloc(s->p->function_cnt + 1, sizeof(*position));
-	indexes order = { NULL, 0, 0 };
+	_cleanup_(freep) uint32_t *level = xcalloc(s->p->function_cnt + 1, sizeof(*level));
+	_cleanup_(indexes_release) indexes queue = { NULL, 0, 0 };
 
-	order_callers_first(s, &order);
-	for (uint32_t i = 0; i < order.cnt; i++)
-		position[order.items[i]] = i;
-	for (size_t i = 0; i < order.cnt; i++) {
-		uint32_t f = order.items[i];
-
-		if (s->calls[f] >= 0)
-			b->estimate[f] = s->calls[f];
-		for (uint32_t c = s->first[f]; c < s->first[f + 1]; c++)
-			if (position[s->callees[c]] > i)
-				b->estimate[s->callees[c]] += b->estimate[f] * s->weights[c];
+	for (uint32_t i = 0; i < s->p->function_cnt; i++) {
+		b->estimate[i] = fmax(s->calls[i], 0);
+		if (s->calls[i] > 0)
+			VEC_ADD(&queue, i);
 	}
-	VEC_RELEASE(&order);
-	free(position);
+	for (size_t i = 0; i < queue.cnt; i++) {
+		uint32_t f = queue.items[i];
+
+		for (uint32_t c = s->first[f]; c < s->first[f + 1]; c++) {
+			uint32_t callee = s->callees[c];
+
+			if (s->calls[callee] >= 0)
+				continue;	/* it is known how often */
+			if (level[callee] == 0) {
+				level[callee] = level[f] + 1;
+				VEC_ADD(&queue, callee);
+			}
+			if (level[callee] == level[f] + 1)
+				b->estimate[callee] += b->estimate[f] * s->weights[c];
+		}
+	}
 }
 
 /* ---- filling the plan ---- */
