@@ -7,6 +7,8 @@
  *	$ vprof iterate -- ./logserver
  *	$ vprof show variance-tree
  *
+ * demo_causal.c has the example of causal experiments.
+ *
  * With --check, exit 0 means that the planted cause was named first.
  */
 #include <dirent.h>
@@ -20,6 +22,7 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "cmd/commands.h"
+#include "cmd/demo.h"
 #include "cmd/messages.h"
 #include "project/config/locate.h"
 #include "project/config/paths.h"
@@ -30,25 +33,25 @@
 static bool arg_list, arg_check;
 static const char *arg_format = "text", *arg_dir;
 
-/* [demo] of demo.ini: what the example plants. */
-struct answer {
-	char *summary, *function, *wait, *because_of;
-};
-
-static void answer_release(struct answer *a)
+static void answer_release(struct demo_answer *a)
 {
 	free(a->summary);
+	free(a->question);
 	free(a->function);
 	free(a->wait);
 	free(a->because_of);
+	free(a->beside);
+	free(a->faster);
+	free(a->also);
 }
 
 static int take_answer(void *user, const char *section, const char *name, const char *value)
 {
-	struct answer *a = user;
+	struct demo_answer *a = user;
 	const struct { const char *name; char **target; } keys[] = {
-		{ "summary", &a->summary }, { "function", &a->function },
+		{ "summary", &a->summary }, { "question", &a->question }, { "function", &a->function },
 		{ "wait", &a->wait }, { "because-of", &a->because_of },
+		{ "beside", &a->beside }, { "faster", &a->faster }, { "also", &a->also },
 	};
 
 	(void)section;
@@ -61,12 +64,13 @@ static int take_answer(void *user, const char *section, const char *name, const 
 }
 
 /* false: no such example. */
-static bool read_answer(const char *example_dir, struct answer *ret)
+static bool read_answer(const char *example_dir, struct demo_answer *ret)
 {
 	_cleanup_(freep) char *path = path_join(example_dir, ANSWER_FILE);
 
 	memset(ret, 0, sizeof(*ret));
-	return ini_parse(path, take_answer, ret) == 0 && ret->summary && ret->function;
+	return ini_parse(path, take_answer, ret) == 0 && ret->summary &&
+	       (ret->function || (ret->beside && ret->faster && ret->also));
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -81,7 +85,7 @@ static int list_examples(const char *examples_dir)
 
 	for (int i = 0; i < cnt; i++) {
 		_cleanup_(freep) char *dir = path_join(examples_dir, entries[i]->d_name);
-		_cleanup_(answer_release) struct answer a;
+		_cleanup_(answer_release) struct demo_answer a;
 
 		if (read_answer(dir, &a))
 			printf("%-12s %s\n", entries[i]->d_name, a.summary);
@@ -120,7 +124,7 @@ static int copy_example(const char *from, const char *to, struct diag *reterr)
 }
 
 /* Runs one step of the demo in dir, as the user would type it. */
-static int step(const char *dir, bool quiet, struct str *out, const char *const *words)
+int demo_step(const char *dir, bool quiet, struct str *out, const char *const *words)
 {
 	_cleanup_(args_release) struct args argv = ARGS_INIT;
 	_cleanup_(freep) char *self = path_self();
@@ -156,7 +160,7 @@ static const char *text_of(json_t *object, const char *name)
 }
 
 /* Is the first factor the planted one, because of the planted waker? */
-static bool culprit_found(const char *factors_json, const struct answer *a, struct str *ret_why)
+static bool culprit_found(const char *factors_json, const struct demo_answer *a, struct str *ret_why)
 {
 	json_t *root = json_loads(factors_json, 0, NULL);
 	json_t *first = json_array_get(json_object_get(root, "factors"), 0);
@@ -174,11 +178,11 @@ static bool culprit_found(const char *factors_json, const struct answer *a, stru
 	return found;
 }
 
-static int verdict(const char *dir, const struct answer *a)
+static int verdict(const char *dir, const struct demo_answer *a)
 {
 	static const char *const words[] = { "show", "factors", "--format", "json", NULL };
 	_cleanup_(str_release) struct str json = STR_INIT, why = STR_INIT;
-	int status = step(dir, true, &json, words);
+	int status = demo_step(dir, true, &json, words);
 
 	if (status)
 		return status;
@@ -197,7 +201,7 @@ static int last_word(const char *dir)
 {
 	static const char *const words[] = { "show", "summary", NULL };
 	_cleanup_(str_release) struct str out = STR_INIT;
-	int status = step(dir, true, &out, words);
+	int status = demo_step(dir, true, &out, words);
 
 	if (status == EXIT_DONE)
 		printf("\nAll of it is in %s: the program, its vprof.conf, and the data.\n"
@@ -206,7 +210,7 @@ static int last_word(const char *dir)
 	return status;
 }
 
-static int run_demo(const char *dir, const struct answer *a)
+static int run_demo(const char *dir, const struct demo_answer *a)
 {
 	static const char *const build[] = { "build", "--", "make", NULL };
 	static const char *const iterate[] = { "iterate", "--", "./logserver", NULL };
@@ -214,13 +218,9 @@ static int run_demo(const char *dir, const struct answer *a)
 	static const char *const factors[] = { "show", "factors", NULL };
 	static const char *const *const steps[] = { build, iterate, tree, factors };
 	bool quiet = arg_check || strcmp(arg_format, "text") != 0;
-	char *const clean[] = { (char *)"make", (char *)"clean", NULL };
-	const struct proc_options silent = { .dir = dir, .quiet = true };
 
-	/* Cleans, so that what an earlier demo built is built again. */
-	proc_run(clean, &silent);
 	for (size_t i = 0; i < (quiet ? 2 : ARRAY_SIZE(steps)); i++) {
-		int status = step(dir, quiet, NULL, steps[i]);
+		int status = demo_step(dir, quiet, NULL, steps[i]);
 
 		if (status)
 			return status;
@@ -228,10 +228,20 @@ static int run_demo(const char *dir, const struct answer *a)
 	return quiet ? verdict(dir, a) : last_word(dir);
 }
 
+/* Cleans first, so that what an earlier demo built is built again. */
+static int run_any(const char *dir, const struct demo_answer *a)
+{
+	char *const clean[] = { (char *)"make", (char *)"clean", NULL };
+	const struct proc_options silent = { .dir = dir, .quiet = true };
+
+	proc_run(clean, &silent);
+	return a->faster ? demo_causal(dir, a, arg_check, strcmp(arg_format, "json") == 0) : run_demo(dir, a);
+}
+
 static int demo_run(int argc, char **argv)
 {
 	_cleanup_(args_release) struct args words = ARGS_INIT;
-	_cleanup_(answer_release) struct answer answer = { 0 };
+	_cleanup_(answer_release) struct demo_answer answer = { 0 };
 	_cleanup_(freep) char *examples = path_join(data_files_dir(), "examples"), *from = NULL;
 	_cleanup_(freep) char *to = NULL;
 	struct diag diag = DIAG_INIT;
@@ -255,19 +265,19 @@ static int demo_run(int argc, char **argv)
 	unsetenv("VPROF_DIR");
 	unsetenv("VPROF_CONF");
 	if (strcmp(arg_format, "text") == 0 && !arg_check)
-		printf("The demo '%s' is in %s.  Most of its requests are quick, some are not: why?\n",
-		       name, to);
-	return run_demo(to, &answer);
+		printf("The demo '%s' is in %s.  %s\n", name, to,
+		       answer.question ? answer.question : "Most of its requests are quick, some are not: why?");
+	return run_any(to, &answer);
 }
 
 static const struct option_desc demo_options[] = {
 	{ 0, "list", NULL, OPT_FLAG, &arg_list, "list the examples" },
 	{ 0, "check", NULL, OPT_FLAG, &arg_check, "print only whether vprof named the planted cause first" },
-	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text (default) or json (the factors)" },
+	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text (default) or json (the factors, or the experiments)" },
 	{ 'C', "directory", "DIR", OPT_STR, &arg_dir, "work in DIR (default: vprof-demo)" },
 	OPT_END
 };
-static const char *const demo_examples[] = { "vprof demo", "vprof demo --check", NULL };
+static const char *const demo_examples[] = { "vprof demo", "vprof demo --check", "vprof demo causal", NULL };
 const struct cmd cmd_demo = {
 	.name = "demo", .synopsis = "[NAME] [--list] [--check]",
 	.summary = "build, run and explain an example with a known culprit",

@@ -178,7 +178,7 @@ static void say_ends(const struct run_blocks_result *result)
 	if (result->locks_lost)
 		warn_line("a function of lock:FUNCTION takes more locks than there is room for: the holding of some did not go faster");
 	if (result->lost_round_cnt)
-		note_line("%" PRIu32 " round%s cut by the program's end: not counted", result->lost_round_cnt, result->lost_round_cnt == 1 ? " was" : "s were");
+		note_line("%" PRIu32 " round%s cut by the program's end, or the recorder was held up by others: not counted", result->lost_round_cnt, result->lost_round_cnt == 1 ? " was" : "s were");
 }
 
 static int answer(struct measuring *m, struct store *s, const struct run *run, const struct run_blocks_result *result)

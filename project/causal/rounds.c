@@ -165,6 +165,9 @@ static void set_block(struct rounds *r, struct drainer *d, uint64_t now_ns)
 	struct drainer_block b = { .number = ++r->block_number, .round = r->ret->round_cnt + 1, .target = p->target, .speed = p->speed,
 				   .most_ns = r->block_ns + r->tail_ns + (IN_FORCE_MS + DEADLINE_MS) * MS };
 
+	r->deadline_ns = now_ns + b.most_ns;
+	if (r->o->set)
+		r->o->set(r->o->arg, p);
 	r->state = ROUNDS_SET;		/* before BLOCK_SET comes to rounds_take() */
 	drainer_block_set(d, &b);
 	r->due_ns = now_ns + IN_FORCE_MS * MS;
@@ -178,6 +181,15 @@ static void end_all(struct rounds *r, struct drainer *d, enum causal_ended why)
 	r->due_ns = 0;
 }
 
+static void start_blocks(struct rounds *r, struct drainer *d, uint64_t now_ns)
+{
+	shuffle(r);
+	r->at = 0;
+	r->is_overdue = false;
+	r->events.cnt = r->facts.cnt = 0;
+	set_block(r, d, now_ns);
+}
+
 /* done: NULL for the first one.  Asks what is next, and begins it. */
 static void begin_round(struct rounds *r, struct drainer *d, const struct causal_round *done, uint64_t now_ns)
 {
@@ -189,10 +201,7 @@ static void begin_round(struct rounds *r, struct drainer *d, const struct causal
 		return;
 	}
 	VEC_ADD(&r->points, (struct causal_point){ r->points.items[draw(r, r->points.cnt)].target, 0 });
-	shuffle(r);
-	r->at = 0;
-	r->events.cnt = r->facts.cnt = 0;
-	set_block(r, d, now_ns);
+	start_blocks(r, d, now_ns);
 }
 
 /* Times become those of the experiment's clock, in which shifts are; labels those of the interval. */
@@ -262,6 +271,16 @@ static void end_round(struct rounds *r, struct drainer *d, uint64_t now_ns)
 	VEC_RELEASE(&latencies);
 }
 
+/* We were held up for so long that a block ended by itself, with nothing faster in the rest of it. */
+static void repeat_round(struct rounds *r, struct drainer *d, uint64_t now_ns)
+{
+	drainer_look(d);		/* what is under way belongs to no block of the next one */
+	r->ret->lost_round_cnt++;
+	if (r->o->notice)
+		r->o->notice(r->o->arg, "a round is made again: the recorder was held up by other programs");
+	start_blocks(r, d, now_ns);
+}
+
 /* A thread that ended took its account with it: then nothing is known. */
 static void note_facts(struct rounds *r, struct drainer *d, uint64_t now_ns)
 {
@@ -296,8 +315,11 @@ static void next_phase(struct rounds *r, struct drainer *d, uint64_t now_ns)
 		break;
 	default:
 		drainer_block_phase(d, BLOCK_OVER);
+		r->is_overdue |= now_ns > r->deadline_ns;
 		if (++r->at < r->points.cnt)
 			set_block(r, d, now_ns);
+		else if (r->is_overdue)
+			repeat_round(r, d, now_ns);
 		else
 			end_round(r, d, now_ns);
 	}

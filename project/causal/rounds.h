@@ -34,6 +34,8 @@ struct rounds {
 	size_t at;			/* the block that is in force */
 	uint32_t block_number;
 	uint64_t hits, opened_ns;	/* when it was opened */
+	uint64_t deadline_ns;		/* nothing is in force any more then, whatever is said */
+	bool is_overdue;		/* a block of the round was */
 	struct drainer_cpu cpu;		/* then; or when the warm-up began */
 	virtual_events events;		/* of the round */
 	VEC(struct block_facts) facts;	/* of the round's blocks */

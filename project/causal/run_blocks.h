@@ -9,7 +9,7 @@
  *	...					until it returns false, or the time is over, or Control-C
  *
  * The baseline is in every round by itself.  A program that ends by itself is started again until all is known; a round in
- * which it ended is thrown away and counted.  One that goes on gets SIGTERM when all is known, and SIGKILL 10 s later.
+ * which it ended is thrown away and counted; so is one in which the recorder was held up for longer than a block is in force.  One that goes on gets SIGTERM when all is known, and SIGKILL 10 s later.
  * Processes that were there before (-p) go on undisturbed.
  *
  * A round in which the callback sees no interval in some block is a round all the same: how few are too few is the
@@ -70,6 +70,8 @@ struct run_blocks_options {
 	 * points: it is enough.
 	 */
 	bool (*next)(void *arg, const struct causal_round *done, causal_points *ret);
+	/* A block of that point (speed 0: the baseline) is about to be in force; or NULL. */
+	void (*set)(void *arg, const struct causal_point *p);
 	/* A new start of the program, or a round that did not come to its end, for a progress line; or NULL. */
 	void (*notice)(void *arg, const char *text);
 	void *arg;
@@ -78,7 +80,7 @@ struct run_blocks_options {
 
 struct run_blocks_result {
 	enum causal_ended ended;
-	uint32_t round_cnt, lost_round_cnt;	/* lost: cut by the program's end */
+	uint32_t round_cnt, lost_round_cnt;	/* lost: cut by the program's end, or the recorder was held up */
 	uint32_t start_cnt;		/* times that the program was started */
 	char *interval;			/* its name; NULL: none began */
 	int exit_status;		/* of the program's last end by itself */

@@ -21,6 +21,19 @@ for at in start ticks; do
 	grep -q "no filters here" "$work/.out" && break
 	says "exit 0" "ended 0 rounds 2" "eintr 0 bad 0"
 done
+# One that is held up while a block is over makes the round again: a part of it had nothing faster.
+"$ROUNDS" target 4 1000 ./manners 100000 >"$work/.out" 2>&1 &
+pid=$!
+wait_until pgrep -f '^./manners 100000'
+for i in 1 2 3; do
+	sleep 1.5
+	kill -STOP $pid
+	sleep 3.5
+	kill -CONT $pid
+done
+wait $pid
+says "ended 0 rounds 4" "eintr 0 bad 0"
+grep -q "lost [1-9]" "$work/.out" && pass || fail "no round was made again: $(cat "$work/.out")"
 # A recorder that is killed holds nobody up: the program ends in its own time.
 runs()
 {

@@ -24,6 +24,7 @@ struct measured {
 	uint32_t speed;
 	VEC(int64_t) latencies;
 	uint64_t hit_cnt, late_cnt;
+	int64_t delay_ns;
 };
 
 static struct measured measured[SPEEDS + 1];	/* the first is the baseline */
@@ -39,6 +40,7 @@ static void take(const struct causal_block *b)
 		VEC_ADD(&m->latencies, b->latency_ns[i]);
 	m->hit_cnt += b->target_cnt;
 	m->late_cnt += b->late_cnt;
+	m->delay_ns += b->delay_ns;
 }
 
 static bool next(void *arg, const struct causal_round *done, causal_points *ret)
@@ -73,8 +75,8 @@ static void print(struct measured *m)
 	}
 	if (!m->speed)
 		base = p50;
-	printf("speed %u intervals %zu p50 %.3f gain %.1f hits %llu late %llu\n", m->speed, m->latencies.cnt, p50,
-	       base > 0 ? 100 * (1 - p50 / base) : 0, (unsigned long long)m->hit_cnt, (unsigned long long)m->late_cnt);
+	printf("speed %u intervals %zu p50 %.3f gain %.1f hits %llu late %llu delay %.1f\n", m->speed, m->latencies.cnt, p50,
+	       base > 0 ? 100 * (1 - p50 / base) : 0, (unsigned long long)m->hit_cnt, (unsigned long long)m->late_cnt, (double)m->delay_ns / 1e6);
 }
 
 static int run(const struct run_blocks_options *o, const struct args *command, struct store *s)
