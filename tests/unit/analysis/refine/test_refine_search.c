@@ -3,11 +3,12 @@
  * test_refine_search.c - the whole search, on random programs of which the truth is known.
  *
  * Function 0 is the interval's.  Each of the others is called by some in the call graph, also in circles.  What is really called
- * is a tree in that graph, a part of it; two of its functions have the variance, half of it each.  A run with a plan finds what
- * the definition says: time of a function without a probe is its caller's.  However the program looks, the search ends with
- * both, no later than one run for each level down to the deeper one and two more, and a run has no more than LIMIT new
- * functions that no recorded one calls.  Each function is called once an interval, which is long: nothing is too dear, however
- * many ways through the graph there are.
+ * is a tree in that graph, a part of it; half of the variance is running time of one of its functions, the other half one waits
+ * because of one, which another interval called.  A run with a plan finds what the definition says: what a function without a
+ * probe does is its caller's; of a wait it also knows the function.  However the program looks, the search ends with all three,
+ * no later than one run for each level down to the deepest and two more, and a run has no more than LIMIT new functions that no
+ * recorded one calls.  Each function is called once an interval, which is long: nothing is too dear, however many ways through
+ * the graph there are.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,11 +29,13 @@ struct program {
 	uint32_t caller[MOST_FUNCTIONS];	/* in the tree of what is called; of 0: itself */
 	bool called[MOST_FUNCTIONS];
 	uint32_t depth[MOST_FUNCTIONS];		/* in that tree */
-	double own[MOST_FUNCTIONS];		/* the part of the variance that is really there */
+	uint32_t runner, waiter, waker;		/* runner: has RUNNING of the variance, waiter: the rest, because of waker */
+	uint32_t deepest;			/* depth of the deepest of them */
 	bool was_recorded[MOST_FUNCTIONS];	/* by any run */
-	uint32_t deepest;			/* depth of the deeper culprit */
 	uint64_t random;
 };
+
+#define RUNNING 0.5
 
 static uint32_t below(struct program *p, size_t n)
 {
@@ -52,16 +55,15 @@ static void add_call(struct program *p, uint32_t caller, uint32_t callee)
 	p->depth[callee] = p->depth[caller] + 1;
 }
 
-/* The variance is in functions that are called. */
-static void add_culprit(struct program *p)
+/* A function that is called. */
+static uint32_t add_culprit(struct program *p)
 {
 	uint32_t at = below(p, p->project.function_cnt);
 
 	while (!p->called[at])
 		at = (at + 1) % (uint32_t)p->project.function_cnt;
-	p->own[at] += 0.5;
-	if (p->depth[at] > p->deepest)
-		p->deepest = p->depth[at];
+	p->deepest = p->depth[at] > p->deepest ? p->depth[at] : p->deepest;
+	return at;
 }
 
 static void program_make(struct program *p, uint64_t seed)
@@ -84,14 +86,15 @@ static void program_make(struct program *p, uint64_t seed)
 			add_call(p, i, below(p, 10) == 0 ? below(p, p->project.function_cnt) :
 				 (i + 1 + below(p, far)) % (uint32_t)p->project.function_cnt);
 	}
-	add_culprit(p);
-	add_culprit(p);
+	p->runner = add_culprit(p);
+	p->waiter = add_culprit(p);
+	p->waker = add_culprit(p);
 }
 
 /* ---- what a run of it finds ---- */
 
 struct run {
-	double total[MOST_FUNCTIONS], own[MOST_FUNCTIONS];	/* of recorded functions */
+	double total[MOST_FUNCTIONS], own[MOST_FUNCTIONS];	/* of recorded functions: all that they do, running themselves */
 	uint32_t node[MOST_FUNCTIONS], height[MOST_FUNCTIONS];
 };
 
@@ -111,6 +114,11 @@ static uint32_t recorded_caller(const struct program *p, const struct refinement
 	return f;
 }
 
+static uint32_t seen_as(const struct program *p, const struct refinement *r, uint32_t f)
+{
+	return is_recorded(r, f) ? f : recorded_caller(p, r, f);
+}
+
 static void sum_up(const struct program *p, const struct refinement *r, struct run *ret)
 {
 	memset(ret, 0, sizeof(*ret));
@@ -119,15 +127,15 @@ static void sum_up(const struct program *p, const struct refinement *r, struct r
 
 		if (!p->called[i])
 			continue;
-		ret->own[is_recorded(r, i) ? i : recorded_caller(p, r, i)] += p->own[i];
 		for (uint32_t f = i; f != NODE_NONE; f = recorded_caller(p, r, f)) {
 			if (!is_recorded(r, f))
 				continue;
-			ret->total[f] += p->own[i];
+			ret->total[f] += (i == p->runner ? RUNNING : 0) + (i == p->waiter ? 1 - RUNNING : 0);
 			ret->height[f] = height > ret->height[f] ? height : ret->height[f];
 			height++;
 		}
 	}
+	ret->own[seen_as(p, r, p->runner)] = RUNNING;
 }
 
 static void add_node(const struct program *p, struct findings *f, struct run *run, enum node_kind kind, uint32_t at,
@@ -145,6 +153,21 @@ static void add_node(const struct program *p, struct findings *f, struct run *ru
 		VEC_ADD(&f->factors, (struct factor){ .kind = FACTOR_FUNCTION, .function = function->name, .file = "a.c",
 			.line = function->line, .share = share, .height = run->height[at], .specificity = specificity,
 			.score = specificity * share });
+}
+
+static void add_wait(const struct program *p, const struct refinement *r, struct findings *f, uint32_t in, uint32_t parent)
+{
+	const struct refine_function *inside = &p->functions[in], *waker = &p->functions[seen_as(p, r, p->waker)];
+	const struct refine_function *waiter = &p->functions[p->waiter];
+	uint32_t wait = (uint32_t)f->nodes.cnt;
+
+	VEC_ADD(&f->nodes, (struct node){ .id = wait, .parent = parent, .kind = NODE_WAIT, .function = inside->name,
+		.file = "a.c", .line = inside->line, .is_wait = true, .wait = STATE_LOCK, .share = 1 - RUNNING });
+	VEC_ADD(&f->nodes, (struct node){ .id = wait + 1, .parent = wait, .kind = NODE_BLAME, .function = waker->name,
+		.file = "a.c", .line = waker->line, .share = 1 - RUNNING });
+	VEC_ADD(&f->waiters, (struct waiter){ .inside = inside->name, .inside_file = "a.c", .inside_line = inside->line,
+		.wait = STATE_LOCK, .function = waiter->name, .file = "a.c", .line = waiter->line, .key = waiter->key,
+		.is_built = true, .share = 1 - RUNNING });
 }
 
 /* Callers come before callees: by their depth. */
@@ -165,6 +188,8 @@ static struct findings *found(const struct program *p, const struct refinement *
 			caller = recorded_caller(p, r, i);
 			add_node(p, f, &run, NODE_FUNCTION, i, caller == NODE_NONE ? 0 : run.node[caller], run.total[i]);
 			add_node(p, f, &run, NODE_BODY, i, run.node[i], run.own[i]);
+			if (i == seen_as(p, r, p->waiter))
+				add_wait(p, r, f, i, run.node[i]);
 		}
 	return f;
 }
@@ -185,40 +210,48 @@ static size_t far_functions(const struct program *p, const struct refinement *r)
 	return cnt;
 }
 
+/* Makes runs until the search ends; returns how many. */
+static uint32_t search(struct program *p, unsigned number, struct refinement *r)
+{
+	uint32_t run_cnt = 0;
+	enum refine_stop stop;
+
+	p->was_recorded[0] = true;
+	do {
+		struct findings *f = found(p, r);
+
+		if (far_functions(p, r) > LIMIT)
+			fail_msg("program %u, run %u: %zu functions that no recorded one calls", number, (unsigned)run_cnt + 1,
+				 far_functions(p, r));
+		for (uint32_t i = 0; i < p->project.function_cnt; i++)
+			p->was_recorded[i] |= is_recorded(r, i);
+		stop = refinement_step(r, f);
+		findings_free(f);
+		run_cnt++;
+	} while (stop == REFINE_GOES_ON);
+	if (stop != REFINE_CLOSED || run_cnt > p->deepest + 2)
+		fail_msg("program %u ended as %s after %u runs, the culprits are %u deep", number, refine_stop_name(stop),
+			 (unsigned)run_cnt, (unsigned)p->deepest);
+	return run_cnt;
+}
+
 static void test_search(void **state)
 {
 	static struct program p;
 	const struct refine_options o = { .policy = REFINE_BUDGET, .k = 3, .threshold = 0.05, .max_runs = RUNS, .overhead = 0.05,
 		.probe_ns = 17, .dormant_ns = 0.5, .census_functions = LIMIT };
-	unsigned most = 0;
+	uint32_t most = 0;
 
 	(void)state;
-	for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
+	for (unsigned number = 1; number <= PROGRAMS; number++) {
 		struct refinement *r;
-		enum refine_stop stop;
-		uint32_t run_cnt = 0;
+		uint32_t run_cnt;
 
-		program_make(&p, seed);
+		program_make(&p, number);
 		r = refinement_new(&p.project, &o);
-		p.was_recorded[0] = true;
-		do {
-			struct findings *f = found(&p, r);
-
-			if (far_functions(&p, r) > LIMIT)
-				fail_msg("program %u, run %u: %zu functions that no recorded one calls", (unsigned)seed,
-					 (unsigned)run_cnt + 1, far_functions(&p, r));
-			for (uint32_t i = 0; i < p.project.function_cnt; i++)
-				p.was_recorded[i] |= is_recorded(r, i);
-			stop = refinement_step(r, f);
-			findings_free(f);
-			run_cnt++;
-		} while (stop == REFINE_GOES_ON);
-		if (stop != REFINE_CLOSED || run_cnt > p.deepest + 2)
-			fail_msg("program %u ended as %s after %u runs, the culprits are %u deep", (unsigned)seed,
-				 refine_stop_name(stop), (unsigned)run_cnt, (unsigned)p.deepest);
-		for (uint32_t i = 0; i < p.project.function_cnt; i++)
-			if (p.own[i] > 0 && !is_recorded(r, i))
-				fail_msg("program %u: %s has %.1f and was not recorded", (unsigned)seed, p.names[i], p.own[i]);
+		run_cnt = search(&p, number, r);
+		if (!is_recorded(r, p.runner) || !is_recorded(r, p.waiter) || !is_recorded(r, p.waker))
+			fail_msg("program %u: a culprit was not recorded", number);
 		most = run_cnt > most ? run_cnt : most;
 		refinement_free(r);
 	}
