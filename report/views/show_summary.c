@@ -267,7 +267,7 @@ static json_t *summary_json(const struct view_input *in)
 }
 
 static const struct option_desc options[] = {
-	{ 0, "client-sd", "TIME", OPT_STR, &arg_client_sd, 
+	{ 0, "client-sd", "TIME", OPT_STR, &arg_client_sd,
 	  "summary: standard deviation of the latency that a client saw (4.1ms): how much of it the interval holds" },
 	{ 0, "client-p99", "TIME", OPT_STR, &arg_client_p99, "summary: the 99th percentile that a client saw" },
 	{ 0, "client-output", "FILE", OPT_STR, &arg_client_output,

@@ -19,15 +19,19 @@
 
 enum {
 	PEERS = 1024, STEPS = 8,
+	DATAGRAM_FILES = 4096,
+	FOR_CLIENTS = 1, FOR_SEVERAL = 2,
 	LABEL_BITS = 17,
 	PORTS = 1 << 16, PORT_OF_CONNECT = 32768,	/* as Linux has it: from here on connect() takes ports */
 	NAME_BYTES = sizeof(struct sockaddr_un) + 64
 };
+#define LABEL_MASK ((1ULL << LABEL_BITS) - 1)
 _Static_assert(ARENA_LABELS <= 1 << LABEL_BITS, "a label's number has room");
 
 struct name {
 	char text[NAME_BYTES];
 	size_t len;
+	uint32_t label;			/* if it has one already; 0: it is not known */
 };
 
 struct address {			/* one end of a connection */
@@ -42,7 +46,8 @@ struct address {			/* one end of a connection */
 };
 
 static uint64_t peers[PEERS];
-static unsigned char listens[PORTS / 8];
+static uint64_t datagrams[DATAGRAM_FILES];	/* by descriptor: 0, one of the two below, or as in peers */
+static unsigned char listens[PORTS / 8], connects[PORTS / 8];
 
 /* ---- text, without the C library's ---- */
 
@@ -150,38 +155,76 @@ static bool is_internet(const struct address *a)
 	return a->at.any.sa_family == AF_INET || a->at.any.sa_family == AF_INET6;
 }
 
-static bool listens_at(unsigned int port)
+static bool has_port(const unsigned char *set, unsigned int port)
 {
-	return __atomic_load_n(&listens[port / 8], __ATOMIC_RELAXED) >> port % 8 & 1;
+	return __atomic_load_n(&set[port / 8], __ATOMIC_RELAXED) >> port % 8 & 1;
 }
 
-void outside_note_listen(int fd)
+static void move_port(int fd, unsigned char *to, unsigned char *from)
 {
 	int saved_errno = errno;
 	struct address own;
 
-	if (permitted(PERMIT_SOCKNAME) && ask(fd, &own, false) && is_internet(&own))
-		__atomic_fetch_or(&listens[port_of(&own) / 8], (unsigned char)(1 << port_of(&own) % 8), __ATOMIC_RELAXED);
+	if (permitted(PERMIT_SOCKNAME) && ask(fd, &own, false) && is_internet(&own)) {
+		unsigned int port = port_of(&own);
+
+		__atomic_fetch_or(&to[port / 8], (unsigned char)(1 << port % 8), __ATOMIC_RELAXED);
+		__atomic_fetch_and(&from[port / 8], (unsigned char)~(1 << port % 8), __ATOMIC_RELAXED);
+	}
 	errno = saved_errno;
+}
+
+void outside_note_listen(int fd)
+{
+	move_port(fd, listens, connects);
+}
+
+void outside_note_connect(int fd)
+{
+	move_port(fd, connects, listens);
+}
+
+static bool is_accepted(const struct address *own, const struct address *other)
+{
+	unsigned int port = port_of(own);
+
+	if (has_port(connects, port))
+		return false;
+	return has_port(listens, port) || (port < PORT_OF_CONNECT && port_of(other) >= PORT_OF_CONNECT);
 }
 
 enum side { SIDE_UNKNOWN, SIDE_CLIENTS, SIDE_CONNECTED };
 
-static enum side name_internet(int fd, const struct address *own, struct name *n)
+static enum side name_clients(const struct address *own, struct name *n)
 {
-	bool is_served = listens_at(port_of(own));
-	struct address other;
-
-	if (!is_served && !ask(fd, &other, true))
-		return SIDE_UNKNOWN;
-	is_served = is_served || (port_of(own) < PORT_OF_CONNECT && port_of(&other) >= PORT_OF_CONNECT);
-	if (!is_served) {
-		add_address(n, &other);
-		return SIDE_CONNECTED;
-	}
 	add(n, "clients of port ", 16);
 	add_number(n, port_of(own), 10);
 	return SIDE_CLIENTS;
+}
+
+/* It has no other end: it listens, or is for datagrams. */
+static enum side name_open(int fd, const struct address *own, struct name *n)
+{
+	uint64_t noted = fd >= 0 && fd < DATAGRAM_FILES ? __atomic_load_n(&datagrams[fd], __ATOMIC_RELAXED) : 0;
+
+	if (noted == FOR_CLIENTS || (!noted && has_port(listens, port_of(own))))
+		return name_clients(own, n);
+	if (!noted || noted == FOR_SEVERAL)
+		return SIDE_UNKNOWN;
+	n->label = (uint32_t)(noted & LABEL_MASK);
+	return SIDE_CONNECTED;
+}
+
+static enum side name_internet(int fd, const struct address *own, struct name *n)
+{
+	struct address other;
+
+	if (!ask(fd, &other, true))
+		return name_open(fd, own, n);
+	if (is_accepted(own, &other))
+		return name_clients(own, n);
+	add_address(n, &other);
+	return SIDE_CONNECTED;
 }
 
 static enum side name_unix(int fd, const struct address *own, struct name *n)
@@ -210,20 +253,22 @@ static enum side name_of(int fd, struct name *n)
 
 /* ---- labels ---- */
 
-static uint64_t hash_of(const struct name *n)
+static uint64_t hash_of(const void *data, size_t len)
 {
 	uint64_t hash = 0xcbf29ce484222325ULL ^ (uint64_t)process.epoch << 32;
 
-	for (size_t i = 0; i < n->len; i++)
-		hash = (hash ^ (unsigned char)n->text[i]) * 0x100000001b3ULL;
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ ((const unsigned char *)data)[i]) * 0x100000001b3ULL;
 	return arena_hash(hash) | 1ULL << 63;
 }
 
 /* 0: there is no room. */
 static uint32_t label_of(const struct name *n)
 {
-	uint64_t hash = hash_of(n), mask = (1ULL << LABEL_BITS) - 1;
+	uint64_t hash = hash_of(n->text, n->len), mask = LABEL_MASK;
 
+	if (n->label)
+		return n->label;
 	for (unsigned int step = 0; step < STEPS; step++) {
 		uint64_t *place = &peers[((hash >> LABEL_BITS) + step) % PEERS], taken = __atomic_load_n(place, __ATOMIC_RELAXED);
 		uint32_t label;
@@ -238,6 +283,47 @@ static uint32_t label_of(const struct name *n)
 		step--;			/* another thread took it: perhaps for the same */
 	}
 	return 0;
+}
+
+/* ---- datagrams ---- */
+
+static size_t bytes_of(const struct sockaddr *a)
+{
+	return a->sa_family == AF_INET ? sizeof(struct sockaddr_in) : a->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : 0;
+}
+
+void outside_note_sent(int fd, const struct sockaddr *to, unsigned int len)
+{
+	int saved_errno = errno;
+	size_t bytes = to && fd >= 0 && fd < DATAGRAM_FILES && vprof_self.gate && len >= sizeof(to->sa_family) ? bytes_of(to) : 0;
+	struct name n = { .len = 0 };
+	struct address a = { .len = 0 };
+	uint64_t noted, hash, label;
+
+	if (!bytes || len < bytes)
+		return;
+	noted = __atomic_load_n(&datagrams[fd], __ATOMIC_RELAXED);
+	memcpy(&a.at, to, bytes);
+	hash = hash_of(&a.at, bytes) & ~LABEL_MASK;
+	if (noted == FOR_CLIENTS || noted == FOR_SEVERAL || (noted & ~LABEL_MASK) == hash)
+		return;
+	add(&n, TRACE_OUTSIDE_LABEL, sizeof(TRACE_OUTSIDE_LABEL) - 1);
+	add_address(&n, &a);
+	label = noted ? 0 : label_of(&n);
+	__atomic_store_n(&datagrams[fd], label ? hash | label : FOR_SEVERAL, __ATOMIC_RELAXED);
+	errno = saved_errno;
+}
+
+void outside_note_received(int fd, const struct sockaddr *from)
+{
+	if (from && fd >= 0 && fd < DATAGRAM_FILES && !__atomic_load_n(&datagrams[fd], __ATOMIC_RELAXED) && bytes_of(from))
+		__atomic_store_n(&datagrams[fd], FOR_CLIENTS, __ATOMIC_RELAXED);
+}
+
+void outside_forget(int fd)
+{
+	if (fd >= 0 && fd < DATAGRAM_FILES && __atomic_load_n(&datagrams[fd], __ATOMIC_RELAXED))
+		__atomic_store_n(&datagrams[fd], 0, __ATOMIC_RELAXED);
 }
 
 uint64_t outside_waker(const int *files, unsigned int cnt)

@@ -11,12 +11,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include "runtime/waits/flow.h"
+#include "runtime/waits/outside.h"
 #include "runtime/wrappers/real.h"
 
 int vprof_w_close(int fd)
 {
 	flow_stamp_end(fd);
 	flow_forget_event(fd);
+	outside_forget(fd);
 	return real.close(fd);
 }
 
@@ -43,8 +45,10 @@ int vprof_w_dup2(int fd, int to)
 	if (fd != to)
 		flow_stamp_end(to);
 	r = real.dup2(fd, to);
-	if (r >= 0 && fd != to)
+	if (r >= 0 && fd != to) {
 		flow_forget_event(to);
+		outside_forget(to);
+	}
 	return r;
 }
 
@@ -54,8 +58,10 @@ int vprof_w_dup3(int fd, int to, int flags)
 
 	flow_stamp_end(to);
 	r = real.dup3(fd, to, flags);
-	if (r >= 0)
+	if (r >= 0) {
 		flow_forget_event(to);
+		outside_forget(to);
+	}
 	return r;
 }
 

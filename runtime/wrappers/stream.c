@@ -79,6 +79,20 @@ void stream_end(struct stream_wait *w)
 	wait_end(&w->wait);
 }
 
+/* What a call says of its socket, once it has done something. */
+#define AFTER_recv(r)
+#define AFTER___recv_chk(r)
+#define AFTER_accept(r)
+#define AFTER_accept4(r)
+#define AFTER_send(r)
+#define AFTER_recvfrom(r) if (r >= 0) outside_note_received(fd, from)
+#define AFTER___recvfrom_chk(r) AFTER_recvfrom(r)
+#define AFTER_recvmsg(r) if (r >= 0) outside_note_received(fd, message->msg_name)
+#define AFTER_recvmmsg(r) if (r > 0) outside_note_received(fd, messages[0].msg_hdr.msg_name)
+#define AFTER_sendto(r) if (r >= 0) outside_note_sent(fd, to, to_len)
+#define AFTER_sendmsg(r) if (r >= 0) outside_note_sent(fd, message->msg_name, message->msg_namelen)
+#define AFTER_sendmmsg(r) if (r > 0) outside_note_sent(fd, messages[0].msg_hdr.msg_name, messages[0].msg_hdr.msg_namelen)
+
 #define STREAM(name) struct stream_wait name __attribute__((cleanup(stream_end)))
 #define WRAP(type, name, params, args, kind, file, data)					\
 	type vprof_w_##name params								\
@@ -95,7 +109,16 @@ READ_ALIASES(X)
 READ_WRAPPERS(X)
 READ_PARTS_ALIASES(X)
 #undef X
-#define X(type, name, params, args) WRAP(type, name, params, args, FLOW_DATA, FLOW_SOCKET, NULL)
+#define WRAP_SOCKET(type, name, params, args, kind)						\
+	type vprof_w_##name params								\
+	{											\
+		STREAM(w) = stream_begin(fd, kind, FLOW_SOCKET);				\
+		ssize_t r = stream_got(&w, real.name args, NULL);				\
+												\
+		AFTER_##name(r);								\
+		return (type)r;									\
+	}
+#define X(type, name, params, args) WRAP_SOCKET(type, name, params, args, FLOW_DATA)
 RECEIVE_WRAPPERS(X)
 RECEIVE_ALIASES(X)
 #undef X
@@ -106,7 +129,7 @@ MQ_RECEIVE_WRAPPERS(X)
 WRITE_WRAPPERS(X)
 WRITE_PARTS_ALIASES(X)
 #undef X
-#define X(type, name, params, args) WRAP(type, name, params, args, FLOW_ROOM, FLOW_SOCKET, NULL)
+#define X(type, name, params, args) WRAP_SOCKET(type, name, params, args, FLOW_ROOM)
 SEND_WRAPPERS(X)
 #undef X
 #define X(type, name, params, args) WRAP(type, name, params, args, FLOW_ROOM, FLOW_QUEUE, NULL)
@@ -125,11 +148,15 @@ int vprof_w_listen(int fd, int backlog)
 int vprof_w_connect(int fd, const struct sockaddr *to, socklen_t to_len)
 {
 	WAITING wait = wait_begin_call(WAIT_IO, 0);
+	int r;
 
 	flow_note_connect(to, to_len);
 	wait.files = &fd;
 	wait.file_cnt = 1;
-	return wait_errno(&wait, real.connect(fd, to, to_len));
+	r = wait_errno(&wait, real.connect(fd, to, to_len));
+	if (!r || errno == EINPROGRESS)
+		outside_note_connect(fd);
+	return r;
 }
 
 int vprof_w_socketpair(int domain, int type, int protocol, int ends[2])

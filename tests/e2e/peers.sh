@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # A proxy of one loop asks two upstreams outside the run, one after the other, for each request: one at 127.0.0.1 that now and then takes
 # 25 ms, and one at a unix socket that always takes 2.  The first is the cause, by its address, however the loop waits: in epoll, in poll,
-# in select, or in a read of its own.
+# in select, or in a read of its own; also by datagrams on a socket that is not connected, and from a low port.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 cat >proxy.c <<'C'
@@ -19,14 +19,19 @@ cat >proxy.c <<'C'
 #include <vprof.h>
 
 enum { CLIENT, INTERNET, UNIX, FILES, REQUESTS = 120 };
-static int fds[FILES];
+static int fds[FILES], is_udp;
+static struct sockaddr_in upstream;
 static long number, answered;
 
 static void pass_on(int from, int to)
 {
+	struct sockaddr_in source;
+	socklen_t len = sizeof(source);
 	char c;
 
-	if (read(fds[from], &c, 1) != 1 || write(fds[to], &c, 1) != 1)
+	if ((is_udp && from == INTERNET ? recvfrom(fds[from], &c, 1, 0, (struct sockaddr *)&source, &len) : read(fds[from], &c, 1)) != 1 ||
+	    (is_udp && to == INTERNET ? sendto(fds[to], &c, 1, 0, (struct sockaddr *)&upstream, sizeof(upstream)) :
+					write(fds[to], &c, 1)) != 1)
 		exit(3);
 }
 
@@ -134,15 +139,20 @@ int main(int argc, char **argv)
 	fclose(port);
 	rename("port.new", "port");
 	fds[CLIENT] = accept(listening, NULL, NULL);
-	a.sin_port = htons(atoi(argv[2]));
-	fds[INTERNET] = socket(AF_INET, SOCK_STREAM, 0);
+	is_udp = !strcmp(argv[1], "udp");
+	upstream = a;
+	upstream.sin_port = htons(atoi(argv[2]));
+	fds[INTERNET] = socket(AF_INET, is_udp ? SOCK_DGRAM : SOCK_STREAM, 0);
+	if (!strcmp(argv[1], "read"))
+		for (int port = 15000; port < 25000 && (a.sin_port = htons(port), bind(fds[INTERNET], (struct sockaddr *)&a, len)); port++)
+			;
 	strcpy(u.sun_path, argv[3]);
 	fds[UNIX] = socket(AF_UNIX, SOCK_STREAM, 0);
-	if (connect(fds[INTERNET], (struct sockaddr *)&a, len) || connect(fds[UNIX], (struct sockaddr *)&u, sizeof(u)))
+	if ((!is_udp && connect(fds[INTERNET], (struct sockaddr *)&upstream, len)) || connect(fds[UNIX], (struct sockaddr *)&u, sizeof(u)))
 		return 2;
 	if (!strcmp(argv[1], "epoll"))
 		loop_epoll();
-	else if (!strcmp(argv[1], "poll"))
+	else if (is_udp || !strcmp(argv[1], "poll"))
 		loop_poll();
 	else if (!strcmp(argv[1], "select"))
 		loop_select();
@@ -161,6 +171,14 @@ def upstream(listening, seconds):
         time.sleep(seconds(n))
         connection.send(b"y")
 
+def datagrams(s):
+    n = 0
+    while True:
+        c, source = s.recvfrom(1)
+        n += 1
+        time.sleep(.025 if n % 6 == 0 else .001)
+        s.sendto(c, source)
+
 def client():
     while not os.path.exists("port"):
         time.sleep(.01)
@@ -172,10 +190,12 @@ def client():
         pass
 
 internet = socket.create_server(("127.0.0.1", 0))
+udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+udp.bind(internet.getsockname())
 unix = socket.socket(socket.AF_UNIX)
 unix.bind("up.sock")
 unix.listen()
-for f, a in ((upstream, (internet, lambda n: .025 if n % 6 == 0 else .001)), (upstream, (unix, lambda n: .002)), (client, ())):
+for f, a in ((upstream, (internet, lambda n: .025 if n % 6 == 0 else .001)), (upstream, (unix, lambda n: .002)), (datagrams, (udp,)), (client, ())):
     threading.Thread(target=f, args=a, daemon=True).start()
 port = internet.getsockname()[1]
 open("upstream", "w").write(str(port))
@@ -203,7 +223,7 @@ else:
     is_true("queue wait", queue and queue[0]["peer"] == peer and queue[0]["between"] == ["ask_internet", "ask_unix"])
 P
 expect 0 "$VPROF" build --functions all -- cc -O1 -g -o proxy proxy.c
-for mode in epoll poll select read; do
+for mode in epoll poll select read udp; do
 	rm -f port up.sock
 	expect 0 python3 world.py "$VPROF" record -- ./proxy "$mode"
 	python3 judge.py "$VPROF" "$mode" >verdict 2>&1
