@@ -16,6 +16,7 @@
 #include "runtime/rules/readable.h"
 #include "runtime/thread.h"
 #include "runtime/causal/causal.h"
+#include "runtime/waits/file_lock.h"
 #include "runtime/waits/flow.h"
 #include "runtime/waits/releasers.h"
 #include "runtime/waits/special.h"
@@ -266,6 +267,7 @@ void flow_stamp_end(int fd)
 {
 	uint64_t object;
 
+	file_lock_closed(fd);
 	if (!somebody_reads() || !may_write(fd))
 		return;
 	object = name_of(fd, FLOW_END, FLOW_FILE, true);
@@ -275,6 +277,7 @@ void flow_stamp_end(int fd)
 
 void flow_stamp_all_ends(void)
 {
+	file_lock_all_closed();
 	for (int fd = 0; fd < CLOSED_AT_END && somebody_reads(); fd++)
 		flow_stamp_end(fd);
 }

@@ -17,6 +17,12 @@ static inline uint64_t object_of(const void *address, bool shared)
 	return shared ? releasers_shared((uint64_t)address) : releasers_private((uint64_t)address);
 }
 
+/* One that the kernel numbers, alike for all processes: "sem" 5, 0; "file" of device and inode. */
+static inline uint64_t object_of_kernel(const char *kind, uint64_t a, uint64_t b)
+{
+	return arena_hash(a ^ arena_hash(b + (uint64_t)kind[0])) | 1ULL << 63;
+}
+
 /* An object that may be shared or not: the C library does not say. */
 static inline uint64_t object_of_some(const volatile void *address)
 {

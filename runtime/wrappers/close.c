@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * close.c - wrappers of calls that close a file, which wakes the reader at the other end: no more data will
- * come.
+ * close.c - wrappers of calls that close a file, which wakes the reader at the other end, as no more data will come, and
+ * lets the file's lock go (file_lock.h).
  *
  *	T1 read(pipe) waits from 10, T2 close(pipe's other end) at 40: read returns 0, woken by T2 at 40
  *

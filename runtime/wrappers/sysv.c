@@ -7,30 +7,24 @@
  * A semaphore is named by set and number, a message queue by its number, a lock of a file by the
  * file's inode: all processes of the run agree on these.
  */
-#include <errno.h>
-#include <sys/stat.h>
-#include "runtime/rules/permit.h"
 #include "runtime/rules/readable.h"
+#include "runtime/waits/file_lock.h"
+#include "runtime/waits/object.h"
 #include "runtime/waits/wait.h"
 #include "runtime/wrappers/real.h"
 
 enum { OPS_MAX = 500 };			/* the kernel's own limit, where nobody has changed it */
 
-static uint64_t kernel_object(const char *kind, uint64_t a, uint64_t b)
-{
-	return arena_hash(a ^ arena_hash(b + (uint64_t)kind[0])) | 1ULL << 63;
-}
-
 /* The object that an operation waits for: one that subtracts waits for those that add, one that waits for
  * zero for those that subtract. */
 static uint64_t awaited_by(int set, const struct sembuf *op)
 {
-	return kernel_object(op->sem_op ? "sem" : "zero", (uint64_t)set, op->sem_num);
+	return object_of_kernel(op->sem_op ? "sem" : "zero", (uint64_t)set, op->sem_num);
 }
 
 static uint64_t changed_by(int set, const struct sembuf *op)
 {
-	return kernel_object(op->sem_op > 0 ? "sem" : "zero", (uint64_t)set, op->sem_num);
+	return object_of_kernel(op->sem_op > 0 ? "sem" : "zero", (uint64_t)set, op->sem_num);
 }
 
 IN_WRAPPER struct wait begin_semop(int set, const struct sembuf *ops, size_t cnt)
@@ -71,8 +65,8 @@ IN_WRAPPER struct wait begin_message(uint64_t stamped, uint64_t awaited)
 
 ssize_t vprof_w_msgrcv(int queue, void *message, size_t len, long type, int flags)
 {
-	WAITING wait = begin_message(kernel_object("room", (uint64_t)queue, 0),
-				     kernel_object("data", (uint64_t)queue, 0));
+	WAITING wait = begin_message(object_of_kernel("room", (uint64_t)queue, 0),
+				     object_of_kernel("data", (uint64_t)queue, 0));
 	ssize_t r = real.msgrcv(queue, message, len, type, flags);
 
 	wait.result = r < 0;
@@ -81,26 +75,15 @@ ssize_t vprof_w_msgrcv(int queue, void *message, size_t len, long type, int flag
 
 int vprof_w_msgsnd(int queue, const void *message, size_t len, int flags)
 {
-	WAITING wait = begin_message(kernel_object("data", (uint64_t)queue, 0),
-				     kernel_object("room", (uint64_t)queue, 0));
+	WAITING wait = begin_message(object_of_kernel("data", (uint64_t)queue, 0),
+				     object_of_kernel("room", (uint64_t)queue, 0));
 	return wait.result = real.msgsnd(queue, message, len, flags);
-}
-
-/* 0: no such file. */
-static uint64_t file_object(int fd)
-{
-	int saved_errno = errno;
-	struct stat st;
-	uint64_t object = !permitted(PERMIT_FSTAT) || fstat(fd, &st) ? 0 : kernel_object("file", st.st_dev, st.st_ino);
-
-	errno = saved_errno;
-	return object;
 }
 
 /* release: the call lets a lock go.  waits: it may block until it gets one. */
 IN_WRAPPER struct wait begin_file(int fd, bool release, bool waits)
 {
-	uint64_t object = vprof_self.gate && (release || waits) ? file_object(fd) : 0;
+	uint64_t object = vprof_self.gate && (release || waits) ? file_lock_object(fd) : 0;
 
 	if (!object)
 		return (struct wait){ .on = false };
@@ -109,30 +92,42 @@ IN_WRAPPER struct wait begin_file(int fd, bool release, bool waits)
 	return waits ? wait_begin_call(WAIT_LOCK, object) : (struct wait){ .on = false };
 }
 
+/* What went well may have locked the file: closing it is then to be seen. */
+static int noted(int fd, int r)
+{
+	if (r == 0)
+		file_lock_note(fd);
+	return r;
+}
+
 int vprof_w_flock(int fd, int op)
 {
 	WAITING wait = begin_file(fd, op & LOCK_UN, !(op & (LOCK_UN | LOCK_NB)));
-	return wait.result = real.flock(fd, op);
+	return wait.result = noted(fd, real.flock(fd, op));
 }
 
 int vprof_w_lockf(int fd, int op, off_t len)
 {
 	WAITING wait = begin_file(fd, op == F_ULOCK, op == F_LOCK);
-	return wait.result = real.lockf(fd, op, len);
+	return wait.result = noted(fd, real.lockf(fd, op, len));
 }
 
 int vprof_w_lockf64(int fd, int op, off64_t len)
 {
 	WAITING wait = begin_file(fd, op == F_ULOCK, op == F_LOCK);
-	return wait.result = real.lockf64(fd, op, len);
+	return wait.result = noted(fd, real.lockf64(fd, op, len));
+}
+
+static bool is_locking(int op)
+{
+	return op == F_SETLK || op == F_SETLKW || op == F_OFD_SETLK || op == F_OFD_SETLKW;
 }
 
 IN_WRAPPER struct wait begin_fcntl(int fd, int op, long arg)
 {
-	bool locks = op == F_SETLK || op == F_SETLKW || op == F_OFD_SETLK || op == F_OFD_SETLKW;
 	const struct flock *lock = (const struct flock *)arg;
 
-	if (!locks || !vprof_self.gate || !readable(lock, sizeof(*lock)))
+	if (!is_locking(op) || !vprof_self.gate || !readable(lock, sizeof(*lock)))
 		return (struct wait){ .on = false };
 	return begin_file(fd, lock->l_type == F_UNLCK,
 			  lock->l_type != F_UNLCK && (op == F_SETLKW || op == F_OFD_SETLKW));
@@ -144,6 +139,8 @@ int vprof_w_fcntl(int fd, int op, long arg)
 	int r = real.fcntl(fd, op, arg);
 
 	wait.result = r < 0;
+	if (is_locking(op))
+		noted(fd, r);
 	return r;
 }
 
@@ -153,5 +150,7 @@ int vprof_w_fcntl64(int fd, int op, long arg)
 	int r = real.fcntl64(fd, op, arg);
 
 	wait.result = r < 0;
+	if (is_locking(op))
+		noted(fd, r);
 	return r;
 }

@@ -211,17 +211,27 @@ static void post(void)
 }
 
 /* A file of its own for waiter and waker: one open file does not lock itself out. */
+static __thread int locked_fd = -1;
+
 static int file(void)
 {
-	static __thread int fd = -1;
 	static __thread pid_t opener;
 
-	if (fd < 0 || opener != getpid()) {
-		fd = open("locked.file", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (locked_fd < 0 || opener != getpid()) {
+		if (locked_fd >= 0)
+			close(locked_fd);	/* the parent's, which would keep its lock */
+		locked_fd = open("locked.file", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 		opener = getpid();
 	}
-	MUST(fd >= 0);
-	return fd;
+	MUST(locked_fd >= 0);
+	return locked_fd;
+}
+
+/* Its lock goes with it. */
+static void close_file(void)
+{
+	MUST(!close(file()));
+	locked_fd = -1;
 }
 
 static void flock_file(void) { MUST(!flock(file(), LOCK_EX)); }
@@ -373,8 +383,10 @@ const struct wait_case system_cases[] = {
 	{ "semtimedop-process", "lock", make_ids, 0, 0, take_sem_timed, give_sem, 0, CASE_PROCESS },
 	{ "msgrcv", "io", make_ids, 0, 0, receive, post, 0, 0 },
 	{ "flock", "lock", 0, flock_file, 0, flock_file, unflock_file, unflock_file, CASE_PROCESS },
+	{ "flock-close", "lock", 0, flock_file, 0, flock_file, close_file, close_file, CASE_PROCESS },
 	{ "lockf", "lock", 0, lockf_file, 0, lockf_file, unlockf_file, unlockf_file, CASE_PROCESS },
 	{ "fcntl-lock", "lock", 0, lock_posix, 0, lock_posix, unlock_posix, unlock_posix, CASE_PROCESS },
+	{ "fcntl-lock-close", "lock", 0, lock_posix, 0, lock_posix, close_file, close_file, CASE_PROCESS },
 	{ "fcntl-open-file-lock", "lock", 0, lock_open_file, 0, lock_open_file, unlock_open_file,
 	  unlock_open_file, 0 },
 	{ "usleep", "sleep", 0, 0, 0, sleep_usec, 0, 0, CASE_ALONE },
