@@ -192,6 +192,9 @@ enum wait_class {
 enum { WAIT_CALLER_SHIFT = 4 };
 _Static_assert(WAIT_CLASS_CNT <= 1 << WAIT_CALLER_SHIFT, "the caller's number stands above the class");
 
+/* In place of an object: a poll that no thread of the run ended, as far as is known.  A disk's wait has none, 0. */
+#define OBJECT_POLLED 1ULL
+
 static inline uint64_t wait_word(enum wait_class class, uint32_t caller)
 {
 	return (uint64_t)caller << WAIT_CALLER_SHIFT | class;

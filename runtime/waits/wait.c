@@ -106,7 +106,8 @@ static void log_wait(const struct wait *w, uint64_t end, uint64_t *ret_waker, ui
 		waker = outside_waker(w->files, w->file_cnt);
 		woken = waker ? end : 0;
 	}
-	THREAD_LOG(EVENT_WAIT, w->start, end, wait_word(w->class, code_caller(~w->not_caller)), w->object, waker, woken);
+	THREAD_LOG(EVENT_WAIT, w->start, end, wait_word(w->class, code_caller(~w->not_caller)),
+		   w->polls && !w->object ? OBJECT_POLLED : w->object, waker, woken);
 }
 
 /* Who waits for a lock, an event or a thread waits for a thread of the run, whoever that is. */

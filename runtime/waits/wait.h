@@ -35,6 +35,7 @@ struct wait {
 	uint64_t start;			/* ticks */
 	uint64_t at_least;		/* ticks; a call that took less did not block */
 	bool marked;			/* switched.h knows whether it did */
+	bool polls;			/* it waits for any of several files */
 	bool is_lock;			/* whoever has the object holds it until the same thread lets it go: no semaphore */
 	bool stayed;			/* it did not: the thread never left the CPU */
 	uint64_t holder_tid;		/* holder at start, or 0: unknown */

@@ -34,6 +34,7 @@ struct poll_wait poll_begin_from(uint64_t caller, bool files)
 		return p;
 	p.wait = wait_begin_call_from(caller, files ? WAIT_IO : WAIT_SLEEP, files ? flow_waiters(FLOW_DATA) : 0);
 	p.wait.object = 0;
+	p.wait.polls = files;
 	return p;
 }
 

@@ -1,13 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # A server of one loop saves for 8 ms now and then: requests that come meanwhile are picked up late.  The interval begins when they are;
-# what went before it, and by whom, is told beside it, and a warning says that it varies more.
+# what went before it, and by whom, is told beside it, and a warning says that it varies more.  The clients are threads of the
+# run, then a program that is not of it, as most are.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 cat >loop.c <<'C'
+#include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -65,11 +68,29 @@ __attribute__((noinline)) void loop(void)
 	}
 }
 
-int main(void)
+/* Clients of other programs: says the port, and waits for them. */
+static void accept_clients(void)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(a);
+	int s = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (bind(s, (struct sockaddr *)&a, len) || listen(s, CLIENTS) || getsockname(s, (struct sockaddr *)&a, &len))
+		exit(1);
+	printf("%d\n", ntohs(a.sin_port));
+	fclose(stdout);
+	for (int i = 0; i < CLIENTS; i++)
+		ends[i][0] = accept(s, NULL, NULL);
+}
+
+int main(int argc, char **argv)
 {
 	pthread_t t;
 
-	for (int i = 0; i < CLIENTS; i++) {
+	(void)argv;
+	if (argc > 1)
+		accept_clients();
+	for (int i = 0; argc == 1 && i < CLIENTS; i++) {
 		if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends[i]))
 			return 1;
 		pthread_create(&t, NULL, client, &ends[i][1]);
@@ -80,11 +101,27 @@ int main(void)
 C
 expect 0 "$VPROF" annotate --start handle --end handle --name command
 expect 0 "$VPROF" build --functions all -- cc -O1 -pthread -o loop loop.c
-expect 0 "$VPROF" record -- ./loop
-expect 0 "$VPROF" show summary
-says "(before start), at most: mean " "save"
-expect 0 "$VPROF" show summary --format json
-python3 - "$work/.out" >verdict <<'P'
+cat >clients.py <<'P'
+import socket, sys, threading, time
+
+def client():
+    s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+    try:
+        while s.sendall(b"x" * 8) is None and s.recv(8):
+            time.sleep(.0007)
+    except OSError:
+        pass
+
+for i in range(3):
+    threading.Thread(target=client).start()
+P
+cat >outside.sh <<'S'
+./loop outside >port &
+while [ ! -s port ]; do sleep 0.05; done
+env -u VPROF_ARENA -u LD_PRELOAD python3 clients.py "$(cat port)"
+wait
+S
+cat >check.py <<'P'
 import json, sys
 b = json.load(open(sys.argv[1]))["before_start"]
 by = {x["function"]: x["share"] for x in b["by"]}
@@ -93,7 +130,15 @@ print("save first", b["by"][0]["function"] == "save" and by["save"] > .5, b)
 print("as long as a save", 7e6 < b["p99_ns"] < 1e9)
 print("bound only", b["exact"] is False)
 P
-expect 0 "$VPROF" show warnings
-says "before an interval begins its thread was busy" "begin the interval where the request arrives"
-[ "$(grep -c True verdict)" = 4 ] && pass || fail "before the start: $(cat verdict)"
+for command in ./loop "sh outside.sh"; do
+	# shellcheck disable=SC2086 # words
+	expect 0 "$VPROF" record -- $command
+	expect 0 "$VPROF" show summary
+	says "(before start), at most: mean " "save"
+	expect 0 "$VPROF" show summary --format json
+	python3 check.py "$work/.out" >verdict
+	expect 0 "$VPROF" show warnings
+	says "before an interval begins its thread was busy" "begin the interval where the request arrives"
+	[ "$(grep -c True verdict)" = 4 ] && pass || fail "before the start, $command: $(cat verdict)"
+done
 finish

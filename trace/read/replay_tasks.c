@@ -49,11 +49,12 @@ void replay_create(struct replay *p, const struct raw_event *e)
 }
 
 /*
- * A wait for a stream, a poll or an accept (a disk's has no object) while the thread works on nothing.  Example: poll 10..30, BEGIN 32:
- * idle until 30.
+ * A wait for a stream, a poll or an accept (a disk's has neither an object nor a waker) while the thread works on nothing.
+ * Example: poll 10..30, BEGIN 32: idle until 30.
  */
 void replay_note_idle(struct replay *p, const struct raw_event *e, uint64_t sid)
 {
-	if (e->kind == EVENT_WAIT && e->words[1] == WAIT_IO && e->words[2] && sid == SID_NONE && (int64_t)e->words[0] > e->ns)
+	if (e->kind == EVENT_WAIT && e->words[1] == WAIT_IO && (e->words[2] || e->words[3]) && sid == SID_NONE &&
+	    (int64_t)e->words[0] > e->ns)
 		p->stacks[e->thread].idle_ns = (int64_t)e->words[0];
 }
