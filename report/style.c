@@ -10,8 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/banned.h"
+#include "base/cleanup.h"
+#include "base/text/table.h"
 #include "base/text/utf8.h"
 #include "report/style.h"
 
@@ -204,6 +207,35 @@ void add_bar(struct str *to, double fraction, unsigned width, bool utf8)
 			str_add(to, utf8 ? "█" : "#");
 	}
 	str_add(to, eighths[utf8 ? filled % 8 : 0]);
+}
+
+/* The URL of a file's line, for terminals; NULL: there is none. */
+static char *url_of(const struct style *s, const char *file, uint32_t line)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/-._~";
+	_cleanup_(freep) char *path = s->colour ? realpath(file, NULL) : NULL;
+	struct str url = STR_INIT;
+	char host[256] = "";
+
+	if (!path || gethostname(host, sizeof(host) - 1))
+		return NULL;
+	str_addf(&url, "file://%s", host);
+	for (const char *c = path; *c; c++)
+		str_addf(&url, strchr(plain, *c) ? "%c" : "%%%02X", (unsigned char)*c);
+	if (line)
+		str_addf(&url, "#%u", line);
+	return str_take(&url);
+}
+
+void table_where(struct table *t, const struct style *s, const char *file, uint32_t line)
+{
+	_cleanup_(freep) char *url = file ? url_of(s, file, line) : NULL;
+
+	if (file && line)
+		table_cell(t, "%s:%u", file, line);
+	else
+		table_cell(t, "%s", file ? file : "");
+	table_link(t, url);
 }
 
 void print_answer(const struct style *s, const char *sentence)

@@ -42,6 +42,10 @@ const char *plural(uint64_t cnt);
 /* A bar of at most width columns for fraction 0..1; longer ones end in a sign that says so. */
 void add_bar(struct str *to, double fraction, unsigned width, bool utf8);
 
+/* A cell "server.c:28", which leads there on a terminal; empty where the file is not known. */
+struct table;
+void table_where(struct table *t, const struct style *s, const char *file, uint32_t line);
+
 /* "▶ sentence" */
 void print_answer(const struct style *s, const char *sentence);
 

@@ -77,6 +77,15 @@ static const char *name_of(struct explainer *x, uint32_t invocation)
 	return x->names[function];
 }
 
+static void set_where(struct explainer *x, uint32_t innermost, struct path_piece *p)
+{
+	const struct trace *t = x->tl->trace;
+	const struct function *f = innermost == INVOCATION_NONE ? NULL : &t->functions.items[t->invocations.items[innermost].function];
+
+	p->file = f && f->file ? arena_strdup(x->arena, f->file) : NULL;
+	p->line = f ? f->line : 0;
+}
+
 static void fill_frames(struct explainer *x, uint32_t innermost, struct path_piece *p)
 {
 	size_t depth = depth_of(x, innermost), n = depth > FRAMES_MAX ? FRAMES_MAX : depth;
@@ -85,6 +94,7 @@ static void fill_frames(struct explainer *x, uint32_t innermost, struct path_pie
 	p->frames = ARENA_NEW(x->arena, const char *, n ? n : 1);
 	for (uint32_t i = innermost; n > (depth > FRAMES_MAX); i = x->tl->parents[i])
 		p->frames[--n] = name_of(x, i);
+	set_where(x, innermost, p);
 	if (n)
 		p->frames[0] = arena_printf(x->arena, "[%zu more]", depth - (FRAMES_MAX - 1));
 }

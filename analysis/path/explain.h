@@ -16,6 +16,8 @@ struct path_piece {
 	const char **frames;		/* in arena; names of functions, or the waiter's if blocked; of a very deep stack the
 					 * innermost, after "[N more]" */
 	size_t frame_cnt;
+	const char *file;		/* of the last frame, in arena; NULL: not known */
+	uint32_t line;
 };
 typedef VEC(struct path_piece) path_pieces;
 

@@ -30,6 +30,7 @@ struct column {
 struct cell {
 	char *text;
 	const char *style;		/* NULL: none */
+	char *link;			/* URL; NULL: none */
 	size_t kept;			/* columns at its start that are never shortened */
 };
 
@@ -49,8 +50,10 @@ void table_free(struct table *t)
 		return;
 	for (size_t i = 0; i < t->columns.cnt; i++)
 		free(t->columns.items[i].title);
-	for (size_t i = 0; i < t->cells.cnt; i++)
+	for (size_t i = 0; i < t->cells.cnt; i++) {
 		free(t->cells.items[i].text);
+		free(t->cells.items[i].link);
+	}
 	VEC_RELEASE(&t->columns);
 	VEC_RELEASE(&t->cells);
 	free(t);
@@ -71,7 +74,7 @@ void table_cell(struct table *t, const char *fmt, ...)
 	str_vaddf(&raw, fmt, ap);
 	va_end(ap);
 	utf8_add_line(&clean, str_cstr(&raw));
-	VEC_ADD(&t->cells, (struct cell){ str_take(&clean), NULL, 0 });
+	VEC_ADD(&t->cells, (struct cell){ str_take(&clean), NULL, NULL, 0 });
 }
 
 void table_keep(struct table *t, size_t columns)
@@ -86,19 +89,39 @@ void table_style(struct table *t, const char *sequence)
 		t->cells.items[t->cells.cnt - 1].style = *sequence ? sequence : NULL;
 }
 
-static size_t sum_of(const size_t *widths, size_t cnt)
+void table_link(struct table *t, const char *url)
 {
-	size_t sum = cnt ? (cnt - 1) * GAP : 0;
+	if (t->cells.cnt && url)
+		t->cells.items[t->cells.cnt - 1].link = xstrdup(url);
+}
 
-	for (size_t i = 0; i < cnt; i++)
+static bool is_there(const struct table *t, const size_t *widths, size_t column)
+{
+	return widths[column] || t->columns.items[column].align != TABLE_SPARE;
+}
+
+static size_t sum_of(const struct table *t, const size_t *widths)
+{
+	size_t sum = 0, there = 0;
+
+	for (size_t i = 0; i < t->columns.cnt; i++) {
 		sum += widths[i];
-	return sum;
+		there += is_there(t, widths, i);
+	}
+	return sum + (there ? (there - 1) * GAP : 0);
+}
+
+static void drop_spare(const struct table *t, size_t *widths)
+{
+	for (size_t i = 0; i < t->columns.cnt; i++)
+		if (t->columns.items[i].align == TABLE_SPARE)
+			widths[i] = 0;
 }
 
 /* Takes columns off the widest shrinking column until the line fits or none can give. */
 static void shrink(const struct table *t, size_t *widths, size_t width)
 {
-	while (sum_of(widths, t->columns.cnt) > width) {
+	while (sum_of(t, widths) > width) {
 		size_t widest = t->columns.cnt;
 
 		for (size_t i = 0; i < t->columns.cnt; i++)
@@ -130,6 +153,15 @@ static size_t blanks_beside(size_t text, size_t column)
 	return text < column ? column - text : 0;
 }
 
+static void add_linked(struct str *to, const struct cell *c, const char *text)
+{
+	if (c->link)
+		str_addf(to, "\033]8;;%s\033\\", c->link);
+	str_addf(to, "%s%s%s", c->style ? c->style : "", text, c->style ? "\033[0m" : "");
+	if (c->link)
+		str_add(to, "\033]8;;\033\\");
+}
+
 static void write_line(const struct table *t, const struct cell *cells, size_t cnt,
 		       const size_t *widths, const char *ellipsis, FILE *out)
 {
@@ -140,6 +172,8 @@ static void write_line(const struct table *t, const struct cell *cells, size_t c
 	for (size_t i = 0; i < cnt; i++) {
 		size_t width;
 
+		if (!is_there(t, widths, i))
+			continue;
 		str_reset(&text);
 		add_cell_text(&text, &cells[i], widths[i], ellipsis);
 		width = utf8_width(str_cstr(&text));
@@ -148,8 +182,7 @@ static void write_line(const struct table *t, const struct cell *cells, size_t c
 		if (width) {
 			str_addf(&line, "%*s", (int)blanks, "");
 			blanks = 0;
-			str_addf(&line, "%s%s%s", cells[i].style ? cells[i].style : "",
-				 str_cstr(&text), cells[i].style ? "\033[0m" : "");
+			add_linked(&line, &cells[i], str_cstr(&text));
 		}
 		/* Blanks are printed before the next cell with text, so that no line ends in blanks. */
 		if (t->columns.items[i].align != TABLE_RIGHT || !width)
@@ -165,22 +198,34 @@ static size_t *natural_widths(const struct table *t)
 	size_t cnt = t->columns.cnt;
 	size_t *widths = xcalloc(cnt + 1, sizeof(*widths));
 
-	for (size_t i = 0; i < cnt; i++)
-		widths[i] = utf8_width(t->columns.items[i].title);
 	for (size_t i = 0; i < t->cells.cnt; i++) {
 		size_t w = utf8_width(t->cells.items[i].text);
 
 		if (w > widths[i % cnt])
 			widths[i % cnt] = w;
 	}
+	for (size_t i = 0; i < cnt; i++) {
+		size_t title = utf8_width(t->columns.items[i].title);
+
+		if (title > widths[i] && (widths[i] || t->columns.items[i].align != TABLE_SPARE))
+			widths[i] = title;
+	}
 	return widths;
+}
+
+size_t table_width_whole(const struct table *t)
+{
+	_cleanup_(freep) size_t *widths = natural_widths(t);
+
+	return sum_of(t, widths);
 }
 
 size_t table_width(const struct table *t)
 {
 	_cleanup_(freep) size_t *widths = natural_widths(t);
 
-	return sum_of(widths, t->columns.cnt);
+	drop_spare(t, widths);
+	return sum_of(t, widths);
 }
 
 void table_write(const struct table *t, FILE *out, size_t width, const char *ellipsis)
@@ -194,6 +239,8 @@ void table_write(const struct table *t, FILE *out, size_t width, const char *ell
 		titles[i].text = t->columns.items[i].title;
 		titled |= *titles[i].text != '\0';
 	}
+	if (width && sum_of(t, widths) > width)
+		drop_spare(t, widths);
 	if (width)
 		shrink(t, widths, width);
 	if (titled)

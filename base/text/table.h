@@ -22,7 +22,8 @@
 
 enum table_align {
 	TABLE_LEFT, TABLE_RIGHT,
-	TABLE_SHRINKS			/* left; loses its middle when the line would be too wide */
+	TABLE_SHRINKS,			/* left; loses its middle when the line would be too wide */
+	TABLE_SPARE			/* left; not there when the line would be too wide, or where all its cells are empty */
 };
 
 struct table;
@@ -44,8 +45,13 @@ void table_keep(struct table *t, size_t columns);
  * string must outlive the table. */
 void table_style(struct table *t, const char *sequence);
 
-/* The columns it takes if nothing shrinks. */
+/* The cell added last leads to this URL, on terminals that know such links (OSC 8); NULL: nowhere. */
+void table_link(struct table *t, const char *url);
+
+/* The columns it takes if nothing shrinks, without those that may go. */
 size_t table_width(const struct table *t);
+/* With them. */
+size_t table_width_whole(const struct table *t);
 
 /* width 0: no limit. */
 void table_write(const struct table *t, FILE *out, size_t width, const char *ellipsis);

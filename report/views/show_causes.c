@@ -41,10 +41,7 @@ static void add_row(struct table *t, const struct style *s, size_t rank, const s
 	table_cell(t, "%s", str_cstr(&name));
 	table_cell(t, "%s", state);
 	table_cell(t, "%s", through);
-	if (c->file && c->line)
-		table_cell(t, "%s:%u", c->file, c->line);
-	else
-		table_cell(t, "%s", c->file ? c->file : "");
+	table_where(t, s, c->file, c->line);
 }
 
 static struct table *new_table(const struct style *s)

@@ -124,6 +124,7 @@ static void add_piece(struct table *t, const struct style *s, const struct view_
 	table_cell(t, "%s", str_cstr(&thread));
 	table_cell(t, "%s", str_cstr(&what));
 	table_style(t, p->state == STATE_RUNNING ? "" : style_wait(s));
+	table_where(t, s, p->file, p->line);
 }
 
 static void print_pieces(const struct style *s, const struct view_input *in,
@@ -140,6 +141,7 @@ static void print_pieces(const struct style *s, const struct view_input *in,
 	table_column(t, "for", TABLE_RIGHT);
 	table_column(t, "thread", TABLE_SHRINKS);
 	table_column(t, "what", TABLE_SHRINKS);
+	table_column(t, "where", TABLE_SPARE);
 	for (size_t i = 0; i < e->pieces.cnt; i++) {
 		const struct path_piece *p = &e->pieces.items[i];
 

@@ -101,6 +101,7 @@ static void add_columns(const struct drawing *d, struct table *t)
 		table_column(t, "in", TABLE_RIGHT);
 	if (!d->paper && d->left_out < NO_RANKS)
 		table_column(t, "ranks", TABLE_RIGHT);
+	table_column(t, "where", TABLE_SPARE);
 }
 
 /* A percentage, or nothing if there is none. */
@@ -181,6 +182,7 @@ static void add_factor(const struct drawing *d, struct table *t, const struct fa
 		add_percent(t, f->has_presence, f->presence);
 	if (!d->paper && d->left_out < NO_RANKS)
 		add_ranks(t, f);
+	table_where(t, d->s, f->kind == FACTOR_PAIR ? NULL : f->file, f->line);
 }
 
 static const struct factor *factor_at(const struct drawing *d, size_t i)

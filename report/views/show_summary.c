@@ -142,6 +142,7 @@ static void print_first_factors(const struct style *s, const struct view_input *
 	table_column(t, "", TABLE_RIGHT);
 	table_column(t, "", TABLE_LEFT);
 	table_column(t, "", TABLE_SHRINKS);
+	table_column(t, "", TABLE_SPARE);
 	for (size_t i = 0; i < cnt; i++) {
 		const struct factor *f = &in->findings->factors.items[order[i]];
 		char percent[TEXT_MAX];
@@ -155,6 +156,7 @@ static void print_first_factors(const struct style *s, const struct view_input *
 		table_cell(t, "%s", str_cstr(&bar));
 		table_cell(t, "%s", label);
 		table_style(t, f->kind == FACTOR_WAIT ? style_wait(s) : "");
+		table_where(t, s, f->kind == FACTOR_PAIR ? NULL : f->file, f->line);
 	}
 	if (cnt) {
 		fputc('\n', s->out);

@@ -9,6 +9,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/banned.h"
 #include "base/text/table.h"
@@ -92,6 +93,20 @@ static void add_share(struct table *t, bool known, double share)
 	table_cell(t, "%s", known ? text_percent_cell(percent, share) : "");
 }
 
+/* The line is that of its function's places in the tree. */
+static void add_where(struct table *t, const struct style *s, const struct findings *f, const struct part *p)
+{
+	uint32_t line = 0;
+
+	for (size_t i = 0; i < f->nodes.cnt && p->function && p->file && !line; i++) {
+		const struct node *n = &f->nodes.items[i];
+
+		if (n->function && n->file && strcmp(n->function, p->function) == 0 && strcmp(n->file, p->file) == 0)
+			line = n->line;
+	}
+	table_where(t, s, p->file, line);
+}
+
 static void add_tail_row(const struct style *s, struct table *t, const struct part *p, size_t rank)
 {
 	_cleanup_(freep) char *label = part_label(p, s->utf8);
@@ -141,8 +156,10 @@ static void tail_text(const struct style *s, const struct view_input *in)
 	table_column(t, "variance", TABLE_RIGHT);
 	table_column(t, "slow", TABLE_RIGHT);
 	table_column(t, "mean", TABLE_RIGHT);
+	table_column(t, "where", TABLE_SPARE);
 	for (size_t i = 0; i < shown; i++) {
 		add_tail_row(s, t, &f->parts.items[order[i]], i + 1);
+		add_where(t, s, f, &f->parts.items[order[i]]);
 		rest -= f->parts.items[order[i]].tail_share;
 	}
 	if (shown)
@@ -212,8 +229,10 @@ static void slow_vs_fast_text(const struct style *s, const struct view_input *in
 	table_column(t, "fast", TABLE_RIGHT);
 	table_column(t, "in slow", TABLE_RIGHT);
 	table_column(t, "in fast", TABLE_RIGHT);
+	table_column(t, "where", TABLE_SPARE);
 	for (size_t i = 0; i < shown; i++) {
 		add_slow_row(s, t, &f->parts.items[i], extra_ns, i + 1);
+		add_where(t, s, f, &f->parts.items[i]);
 		rest_ns -= part_extra(&f->parts.items[i]);
 	}
 	if (shown)

@@ -114,12 +114,15 @@ static void add_line(const struct drawing *d, struct table *t, size_t i, int lef
 		table_cell(t, "%s", n ? text_ns(text, sqrt(n->variance_ns2), d->s->utf8) : "");
 	if (left_out < NO_MEAN)
 		table_cell(t, "%s", text_ns(text, n ? n->mean_ns : l->rest_mean_ns, d->s->utf8));
-	if (left_out >= NO_CALLS)
-		return;
-	if (n && n->kind == NODE_FUNCTION)
-		table_cell(t, "%.3g", n->calls_per_interval);
-	else
-		table_cell(t, "%s", "");
+	if (left_out < NO_CALLS) {
+		if (n && n->kind == NODE_FUNCTION)
+			table_cell(t, "%.3g", n->calls_per_interval);
+		else
+			table_cell(t, "%s", "");
+	}
+	/* A wait is in the function of the line above. */
+	n = n && (n->kind == NODE_FUNCTION || n->kind == NODE_BLAME) ? n : NULL;
+	table_where(t, d->s, n ? n->file : NULL, n ? n->line : 0);
 }
 
 static struct table *tree_table(const struct drawing *d, int left_out, size_t room)
@@ -138,6 +141,7 @@ static struct table *tree_table(const struct drawing *d, int left_out, size_t ro
 		table_column(t, "mean", TABLE_RIGHT);
 	if (left_out < NO_CALLS)
 		table_column(t, "calls", TABLE_RIGHT);
+	table_column(t, "where", TABLE_SPARE);
 	for (size_t i = 0; i < d->lines->cnt; i++)
 		add_line(d, t, i, left_out, room);
 	return t;
@@ -177,7 +181,15 @@ static void print_tree(const struct drawing *d)
 			room = room_without(d, ++left_out);
 	}
 	t = tree_table(d, left_out, room);
-	table_write(t, d->s->out, 0, glyphs_of(d->s)->ellipsis);
+	if (left_out == 0 && d->s->width && table_width_whole(t) > d->s->width) {
+		table_free(t);		/* where it is says more than a long bar */
+		t = tree_table(d, SHORT_BAR, room);
+		if (table_width_whole(t) > d->s->width) {
+			table_free(t);
+			t = tree_table(d, left_out, room);
+		}
+	}
+	table_write(t, d->s->out, d->s->width, glyphs_of(d->s)->ellipsis);
 }
 
 /* The pair of siblings that covaries most, in either direction. */

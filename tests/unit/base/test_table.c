@@ -72,6 +72,38 @@ static void test_shrinking(void **state)
 	assert_string_equal(least, "abcde..pqrst  12345\n|  |- ab..mn\n");
 }
 
+/* A spare column is there where it fits whole and says something; the others shrink only without it. */
+static void test_spare(void **state)
+{
+	_cleanup_(table_freep) struct table *t = table_new(), *empty = table_new();
+	_cleanup_(freep) char *fits = NULL, *narrow = NULL, *text = NULL;
+
+	(void)state;
+	table_column(t, "node", TABLE_SHRINKS);
+	table_column(t, "where", TABLE_SPARE);
+	table_column(t, "n", TABLE_RIGHT);
+	table_cell(t, "abcdefghijklmnop");
+	table_cell(t, "server.c:28");
+	table_link(t, "file://host/a%20b/server.c#28");
+	table_cell(t, "%d", 7);
+	assert_int_equal(table_width(t), 16 + 2 + 1);
+	assert_int_equal(table_width_whole(t), 16 + 2 + 11 + 2 + 1);
+	fits = write_table(t, 32);
+	assert_string_equal(fits, "node              where        n\n"
+				  "abcdefghijklmnop  \033]8;;file://host/a%20b/server.c#28\033\\server.c:28\033]8;;\033\\  7\n");
+	narrow = write_table(t, 31);
+	assert_string_equal(narrow, "node              n\nabcdefghijklmnop  7\n");
+	table_column(empty, "node", TABLE_LEFT);
+	table_column(empty, "where", TABLE_SPARE);
+	table_column(empty, "n", TABLE_RIGHT);
+	table_cell(empty, "f");
+	table_cell(empty, "%s", "");
+	table_link(empty, NULL);
+	table_cell(empty, "%d", 7);
+	text = write_table(empty, 0);
+	assert_string_equal(text, "node  n\nf     7\n");
+}
+
 /* A name that is longer than any page: its own line is long, the others' are not, and cutting it takes no longer than
  * reading it (with time in proportion to its square this is minutes). */
 static void test_endless_name(void **state)
@@ -185,7 +217,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_alignment),
-		cmocka_unit_test(test_shrinking),
+		cmocka_unit_test(test_shrinking), cmocka_unit_test(test_spare),
 		cmocka_unit_test(test_endless_name),
 		cmocka_unit_test(test_styles),
 		cmocka_unit_test(test_clean),

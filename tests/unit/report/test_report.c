@@ -34,11 +34,12 @@ static void test_texts(void **state)
 	want_text("summary", text_of("summary", &in, true, 80));
 	want_text("causes", text_of("causes", &in, true, 80));
 	want_text("factors", text_of("factors", &in, true, 80));
-	want_text("factors.wide", text_of("factors", &in, true, 130));
+	want_text("factors.wide", text_of("factors", &in, true, 150));
 	want_text("factors.narrow", text_of("factors", &in, true, 50));
 	want_text("tail", text_of("tail", &in, true, 80));
 	want_text("slow-vs-fast", text_of("slow-vs-fast", &in, true, 80));
 	want_text("variance-tree", text_of("variance-tree", &in, true, 80));
+	want_text("variance-tree.where", text_of("variance-tree", &in, true, 100));
 	want_text("variance-tree.ascii", text_of("variance-tree", &in, false, 60));
 	in.options.ranking.paper = true;
 	want_text("factors.paper", text_of("factors", &in, true, 80));
@@ -435,9 +436,9 @@ static void sample_pieces(struct explained *e)
 	static const char *handle[] = { "handle_request", "log_append" };
 	static const char *flush[] = { "flush_log" };
 
-	VEC_ADD(&e->pieces, (struct path_piece){ 10, 3000000, 3010000, STATE_QUEUE, 0, NULL, 0 });
-	VEC_ADD(&e->pieces, (struct path_piece){ 11, 3010000, 3310000, STATE_RUNNING, 0, handle, 2 });
-	VEC_ADD(&e->pieces, (struct path_piece){ 12, 3310000, 5840000, STATE_SLEEP, 1, flush, 1 });
+	VEC_ADD(&e->pieces, (struct path_piece){ 10, 3000000, 3010000, STATE_QUEUE, 0, NULL, 0, NULL, 0 });
+	VEC_ADD(&e->pieces, (struct path_piece){ 11, 3010000, 3310000, STATE_RUNNING, 0, handle, 2, "server.c", 28 });
+	VEC_ADD(&e->pieces, (struct path_piece){ 12, 3310000, 5840000, STATE_SLEEP, 1, flush, 1, "server.c", 41 });
 }
 
 static void test_critical_path(void **state)
@@ -473,7 +474,7 @@ static void test_critical_path(void **state)
 	assert_true(sum == 2840000);
 	json_decref(o);
 	for (int64_t i = 0; i < 50; i++)	/* 53 in all, these equally long: 40 are shown */
-		VEC_ADD(&e.pieces, (struct path_piece){ 11, 5840000 + i * 20000, 5860000 + i * 20000, STATE_RUNNING, 0, NULL, 0 });
+		VEC_ADD(&e.pieces, (struct path_piece){ 11, 5840000 + i * 20000, 5860000 + i * 20000, STATE_RUNNING, 0, NULL, 0, NULL, 0 });
 	text = text_of("critical-path", &in, true, 80);
 	assert_non_null(strstr(text, "13 shorter pieces, together 250"));
 	VEC_RELEASE(&e.pieces);
