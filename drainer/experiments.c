@@ -15,6 +15,8 @@
 #include "drainer/drain.h"
 #include "drainer/experiments.h"
 
+enum { RELEASES_MIN = 20 };		/* of a lock, to say in which order it goes round */
+
 static struct arena_experiment *experiment(const struct drainer *d)
 {
 	return &d->arena.control->experiment;
@@ -155,15 +157,40 @@ void drainer_set_currency(struct drainer *d, enum experiment_currency currency)
 	__atomic_store_n(&experiment(d)->currency, currency, __ATOMIC_RELAXED);
 }
 
+static const char *function_name(const struct drainer *d, uint32_t fid)
+{
+	uint32_t at;
+
+	if (!fid || fid >= ARENA_FUNCTIONS || !__atomic_load_n(&d->arena.functions[fid].ready, __ATOMIC_ACQUIRE))
+		return NULL;
+	at = d->arena.functions[fid].name % ARENA_TEXT_BYTES;
+	return memchr(d->arena.text + at, '\0', ARENA_TEXT_BYTES - at) ? d->arena.text + at : NULL;
+}
+
+static void find_unfair(const struct drainer *d, struct drainer_experiment_state *ret)
+{
+	for (uint32_t i = 0; i < EXPERIMENT_ORDERS; i++) {
+		const struct experiment_order *o = &experiment(d)->orders[i];
+		double share = o->release_cnt >= RELEASES_MIN ? (double)o->again_cnt / o->release_cnt : 0;
+
+		if (share <= ret->unfair_share)
+			continue;
+		ret->unfair_share = share;
+		ret->unfair_function = function_name(d, o->fid);
+	}
+}
+
 struct drainer_experiment_state drainer_experiment_state(const struct drainer *d)
 {
 	const struct arena_experiment *e = experiment(d);
-
-	return (struct drainer_experiment_state){
+	struct drainer_experiment_state ret = {
 		.hit_cnt = e->hit_cnt, .outside_cnt = e->outside_cnt, .tick_cnt = e->tick_cnt, .ticks_error = e->ticks_error,
 		.ticks_refused = e->ticks_refused, .locks_lost = e->locks_lost, .signal_taken = e->signal_taken,
-		.ns_per_tick = (double)e->ns_per_tick / 4294967296.0,
+		.ns_per_tick = (double)e->ns_per_tick / 4294967296.0, .until_cnt = e->until_cnt,
 	};
+
+	find_unfair(d, &ret);
+	return ret;
 }
 
 struct drainer_cpu drainer_cpu(const struct drainer *d)

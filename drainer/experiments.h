@@ -42,6 +42,9 @@ struct drainer_experiments {
 struct drainer_experiment_state {
 	uint64_t hit_cnt, outside_cnt, tick_cnt;	/* so far, of all blocks (struct arena_experiment) */
 	uint32_t ticks_error, ticks_refused;
+	uint64_t until_cnt;		/* sleeps until a time */
+	double unfair_share;		/* of the releases of a lock while others waited: the same thread had it again before them */
+	const char *unfair_function;	/* in which that was; of the lock with the largest share.  NULL: not known */
 	uint32_t locks_lost;		/* times that a lock of a target found no room */
 	bool signal_taken;
 	double ns_per_tick;		/* 0: not known yet */

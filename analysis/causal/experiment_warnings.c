@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* experiment_warnings.c - the four of them, each one `if`. */
+/* experiment_warnings.c - the five of them, each one `if`. */
 #include "analysis/causal/experiment_warnings.h"
 
 #include <inttypes.h>
@@ -9,6 +9,7 @@
 #define OTHERS_MAX 0.05
 #define SLOWEST_MAX 1.3
 #define CROWDED_MAX 0.1
+#define UNFAIR_MAX 0.1
 
 #define WARN(e, code, ...) VEC_ADD(&(e)->warnings, (struct warning){ code, arena_printf((e)->arena, __VA_ARGS__) })
 
@@ -38,8 +39,13 @@ void experiment_warnings(struct experiments *e, const struct experiment_facts *f
 		WARN(e, "outside-clients",
 		     "threads waited %" PRIu64 " times for a program outside of the run, which is not slowed down"
 		     " with it: do not believe quantiles or throughput; start the clients from the same command", f->outside_cnt);
-	if (f->reads_clocks && !f->virtual_clock)
+	if (f->unfair_share > UNFAIR_MAX)
+		WARN(e, "unfair-lock",
+		     "of %.0f %% of the releases of a lock, which %s takes, the same thread had it again while others waited: who comes"
+		     " first may change with what is faster, so do not believe quantiles of what waits for it", 100 * f->unfair_share,
+		     f->unfair_function ? f->unfair_function : "no probed function");
+	if (f->sleeps_until && !f->virtual_clock)
 		WARN(e, "deadline",
-		     "the program reads clocks or sleeps until a time, and those went on in real time: a load generator"
+		     "the program sleeps until a time, and times went on in real time: a load generator"
 		     " brings more requests than it would; do not believe quantiles or throughput");
 }

@@ -5,6 +5,7 @@
  *	busy		other programs had more than a twentieth of the CPUs, or the same work took 1.3 times as long in some rounds
  *	crowded		the run's threads spent over a tenth of their running time in the run queue
  *	outside-clients	threads waited for a program outside of the run, which was not slowed down with it
+ *	unfair-lock	a lock that others wait for goes mostly to who had it before
  *	deadline	the program reads clocks or sleeps until a time, and those went on in real time
  */
 #ifndef ANALYSIS_CAUSAL_EXPERIMENT_WARNINGS_H
@@ -17,7 +18,9 @@ struct experiment_facts {
 	double slowest_round;		/* mean of the slowest round's baseline by that of the fastest one; 0: not known */
 	double runqueue_share;		/* of the run's running time; negative: not known */
 	uint64_t outside_cnt;		/* waits for a program outside of the run */
-	bool reads_clocks, virtual_clock;
+	double unfair_share;		/* of a lock's releases while others waited: the same thread had it again before them */
+	const char *unfair_function;	/* ... in that function; NULL: not known */
+	bool sleeps_until, virtual_clock;	/* sleeps until a time; in virtual time */
 };
 
 /* Adds those that hold to e->warnings, the one that matters most first. */

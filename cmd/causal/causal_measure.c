@@ -148,6 +148,7 @@ static void finish(struct measuring *m, const struct run_blocks_result *result)
 	struct experiment_facts facts = {
 		.others_cpus = m->others_cnt ? m->others / m->others_cnt : -1, .cpu_cnt = (double)sysconf(_SC_NPROCESSORS_ONLN),
 		.slowest_round = slowest_round(m), .runqueue_share = m->cpu_wait_cnt ? m->cpu_wait / m->cpu_wait_cnt : -1,
+		.unfair_share = result->unfair_share, .unfair_function = result->unfair_function, .sleeps_until = result->until_cnt > 0,
 		.outside_cnt = result->outside_cnt, .virtual_clock = m->q->virtual_clock,
 	};
 

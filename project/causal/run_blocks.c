@@ -41,6 +41,7 @@ static uint64_t random_seed(void)
 void run_blocks_release(struct run_blocks_result *r)
 {
 	free(r->interval);
+	free(r->unfair_function);
 }
 
 static enum experiment_kind kind_of(enum asked_kind kind)
@@ -65,6 +66,18 @@ struct runner {
 	unsigned fruitless_cnt;		/* starts in a row without a round */
 };
 
+/* Its name stands in the arena, which is gone when the program has ended. */
+static void note_unfair(struct runner *r)
+{
+	struct run_blocks_result *ret = r->rounds.ret;
+
+	if (r->state.unfair_share <= ret->unfair_share)
+		return;
+	ret->unfair_share = r->state.unfair_share;
+	free(ret->unfair_function);
+	ret->unfair_function = r->state.unfair_function ? xstrdup(r->state.unfair_function) : NULL;
+}
+
 static void turn(void *arg, struct drainer *d, uint64_t now_ns)
 {
 	struct runner *r = arg;
@@ -73,6 +86,7 @@ static void turn(void *arg, struct drainer *d, uint64_t now_ns)
 		rounds_interrupt(&r->rounds, d);
 	rounds_turn(&r->rounds, d, now_ns);
 	r->state = drainer_experiment_state(d);
+	note_unfair(r);
 }
 
 static void take(void *arg, uint64_t serial, enum trace_event kind, uint64_t ticks, const uint64_t *words)
@@ -102,6 +116,7 @@ static void note_state(const struct runner *r, struct run_blocks_result *ret)
 	ret->has_ticks = r->state.tick_cnt > 0 || !r->state.ticks_refused;
 	ret->ticks_error = r->state.ticks_refused ? (int)r->state.ticks_error : 0;
 	ret->outside_cnt += r->state.outside_cnt;
+	ret->until_cnt += r->state.until_cnt;
 	ret->locks_lost += r->state.locks_lost;
 }
 

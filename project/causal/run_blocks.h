@@ -86,6 +86,9 @@ struct run_blocks_result {
 	int exit_status;		/* of the program's last end by itself */
 	bool has_ticks;			/* false: no perf events; threads stand still at their waits and releases only */
 	int ticks_error;		/* errno of that */
+	uint64_t until_cnt;		/* sleeps until a time */
+	double unfair_share;		/* see drainer/experiments.h */
+	char *unfair_function;
 	uint64_t locks_lost;		/* times that a lock of a lock:FUNCTION was one too many */
 	uint64_t outside_cnt;		/* times that a thread waited for somebody outside of the run (outside-clients) */
 };

@@ -341,6 +341,8 @@ void causal_took(uint64_t object)
 	int saved_errno = errno;
 	struct shift *s = hook_in();
 
+	if (s)
+		locks_note_taking(object);
 	if (s && GET(&e->kind) == EXPERIMENT_LOCK && locks_has(object) && self.held_cnt < HELD) {
 		self.held[self.held_cnt++] = object;
 		COUNT(&e->hit_cnt, 1);
@@ -378,6 +380,18 @@ void causal_let_go(uint64_t object)
 		hook_out();
 	}
 	errno = saved_errno;
+}
+
+void causal_order(uint64_t object)
+{
+	if (GET(&experiment()->all.block))
+		locks_note_release(object);
+}
+
+void causal_until(void)
+{
+	if (GET(&experiment()->all.block))
+		COUNT(&experiment()->until_cnt, 1);
 }
 
 /* ---- waits ---- */

@@ -68,6 +68,11 @@ void causal_settle(void);
 void causal_took(uint64_t object);
 void causal_let_go(uint64_t object);	/* before; any other object does nothing */
 
+void causal_order(uint64_t object);	/* ... of a lock, right before: do those come next who wait? */
+
+/* A sleep until a time begins: times go on in real time. */
+void causal_until(void);
+
 enum wait_class;
 /* may_be_peer: a thread of the run may be who ends it. */
 struct causal_wait causal_wait_begin(enum wait_class class, bool may_be_peer);

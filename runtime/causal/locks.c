@@ -58,6 +58,54 @@ static bool is_taken(struct arena_experiment *e, uint64_t object, bool puts)
 	return false;
 }
 
+/* ---- in which order locks go round ---- */
+
+static struct experiment_order *order_of(uint64_t name, bool adds)
+{
+	struct experiment_order *all = experiment()->orders;
+	uint64_t hash = arena_hash(name);
+
+	for (unsigned int step = 0; step < STEPS; step++) {
+		struct experiment_order *o = &all[(hash + step) % EXPERIMENT_ORDERS];
+		uint64_t is = GET(&o->name);
+
+		if (!is && adds && __atomic_compare_exchange_n(&o->name, &is, name, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			return o;
+		if (is == name)
+			return o;
+		if (!is)
+			return NULL;
+	}
+	return NULL;
+}
+
+static bool is_waited_for(uint64_t name)
+{
+	return __atomic_load_n(releasers_waiters(name), __ATOMIC_RELAXED);
+}
+
+void locks_note_release(uint64_t object)
+{
+	uint64_t name = releasers_name(object);
+	struct experiment_order *o = name && is_waited_for(name) ? order_of(name, true) : NULL;
+
+	if (o)
+		__atomic_fetch_add(&o->release_cnt, 1, __ATOMIC_RELAXED);
+}
+
+/* Who lets a lock go while others wait leaves a stamp: the last one's is ours. */
+void locks_note_taking(uint64_t object)
+{
+	uint64_t name = releasers_name(object), serial = 0, ticks;
+	struct experiment_order *o = name && is_waited_for(name) ? order_of(name, false) : NULL;
+
+	if (!o || !releasers_find(name, 0, UINT64_MAX, &serial, &ticks) || serial != thread_self.serial)
+		return;
+	__atomic_fetch_add(&o->again_cnt, 1, __ATOMIC_RELAXED);
+	if (vprof_self.top && vprof_self.top - 1 > arena_stack(thread_self.arena, thread_self.slot_number))
+		__atomic_store_n(&o->fid, frame_fid(vprof_self.top - 1), __ATOMIC_RELAXED);
+}
+
 bool locks_has(uint64_t object)
 {
 	struct arena_experiment *e = experiment();

@@ -74,7 +74,7 @@ struct arena_held {
  * Causal experiments (doc/design/causal.md).  The drainer writes what is asked; nothing else of the run asks for more than
  * `wanted`, and that once a process.
  */
-enum { EXPERIMENT_KEYS = 128, EXPERIMENT_LOCKS = 64, EXPERIMENT_TAKEN = 1024 };
+enum { EXPERIMENT_KEYS = 128, EXPERIMENT_LOCKS = 64, EXPERIMENT_TAKEN = 1024, EXPERIMENT_ORDERS = 256 };
 
 enum experiment_kind {
 	EXPERIMENT_FUNCTION,		/* calls of it, with what they call */
@@ -95,6 +95,13 @@ struct experiment_lock {		/* a variable that is, or contains, locks of a target 
 	uint32_t program, target;	/* as in struct arena_module */
 };
 
+struct experiment_order {		/* of a lock that others waited for: in which order it goes round */
+	uint64_t name;			/* 0: none */
+	uint32_t release_cnt;		/* while others waited */
+	uint32_t again_cnt;		/* ... after which the same thread had it again, before any of them */
+	uint32_t fid, unused;		/* in that function, the last time; 0: none is known */
+};
+
 struct arena_experiment {
 	struct shift_all all __attribute__((aligned(64)));
 	uint32_t target;		/* in force, of all.block */
@@ -109,6 +116,7 @@ struct arena_experiment {
 	uint32_t open_cnt;		/* stretches under way */
 	uint64_t hit_cnt;		/* times that a thread was in the target */
 	uint64_t outside_cnt;		/* waits for somebody outside of the run */
+	uint64_t until_cnt;		/* sleeps until a time, while a block was in force */
 	uint64_t tick_cnt;
 	uint32_t ticks_error, ticks_refused;	/* errno of the last thread that got none; how many got none */
 	uint32_t signal_taken;		/* the program handles the signal of ticks itself */
@@ -116,6 +124,7 @@ struct arena_experiment {
 	uint32_t lock_cnt;		/* of locks[], which the drainer writes meanwhile */
 	uint32_t locks_lost;		/* times that taken[] had no room */
 	struct experiment_lock locks[EXPERIMENT_LOCKS];
+	struct experiment_order orders[EXPERIMENT_ORDERS];	/* hash table; what has no room is not counted */
 	uint64_t taken[EXPERIMENT_TAKEN];	/* hash table of the locks that a target's functions took; 0: free (runtime/causal/locks.c) */
 };
 

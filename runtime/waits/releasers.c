@@ -100,6 +100,8 @@ void releasers_stamp_awaited(uint64_t object, enum trace_event event)
 	if (causal_on) {
 		causal_let_go(object);
 		causal_settle();
+		if (event == EVENT_UNLOCK)
+			causal_order(object);
 	}
 	if (__atomic_load_n(releasers_waiters(name), __ATOMIC_RELAXED))
 		releasers_leave_stamp(name, event);

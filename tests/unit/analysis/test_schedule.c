@@ -132,8 +132,10 @@ static void test_warnings(void **state)
 	codes_are(&(struct experiment_facts){ .others_cpus = 0.11, .cpu_cnt = 2, .runqueue_share = 0.11 }, "busy crowded ");
 	codes_are(&(struct experiment_facts){ .slowest_round = 1.31 }, "busy ");
 	codes_are(&(struct experiment_facts){ .outside_cnt = 1 }, "outside-clients ");
-	codes_are(&(struct experiment_facts){ .reads_clocks = true }, "deadline ");
-	codes_are(&(struct experiment_facts){ .reads_clocks = true, .virtual_clock = true }, "");
+	codes_are(&(struct experiment_facts){ .unfair_share = 0.1 }, "");
+	codes_are(&(struct experiment_facts){ .unfair_share = 0.11 }, "unfair-lock ");
+	codes_are(&(struct experiment_facts){ .sleeps_until = true }, "deadline ");
+	codes_are(&(struct experiment_facts){ .sleeps_until = true, .virtual_clock = true }, "");
 }
 
 static void test_targets(void **state)
