@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * exchanges.c - which ports a running process listens on.
+ * exchanges.c - which ports and paths a running process listens on.
  *
  *	/proc/7/fd/6 -> socket:[4711]
  *	/proc/7/net/tcp: "0: 0100007F:18EB 00000000:0000 0A ... 4711 ..."	port 6379; 0A: it listens
+ *	/proc/7/net/unix: "...: 00000002 00000000 00010000 0001 01 4711 /run/x.sock"
  *
  * What listens later says so itself.
  */
@@ -27,7 +28,7 @@
 #include "recorder/bpf/task_state.h"
 #include "recorder/bpf/record.skel.h"
 
-enum { TREE_MAX = 4096, LISTENS = 0x0a };
+enum { TREE_MAX = 4096, LISTENS = 0x0a, UNIX_LISTENS = 0x10000 };
 
 static bool has_tracepoint(const struct btf *btf, const char *name)
 {
@@ -95,6 +96,43 @@ static void find_listeners(struct record_bpf *p, pid_t pid, const char *table, c
 		fclose(f);
 }
 
+/* "0000: 00000002 00000000 00010000 0001 01 4711 /run/x.sock"; 00010000: it listens.  An abstract one begins with '@', and is not
+ * written as it is if there are more zeros in it: such a path is learnt from its first request. */
+static void find_paths(struct record_bpf *p, pid_t pid, const struct map *inodes)
+{
+	char path[64], line[512], text[EXCHANGE_PATH_MAX];
+	unsigned flags, type;
+	uint64_t inode, unused;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/net/unix", (int)pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%*x: %*x %*x %x %x %*x %" SCNu64 " %111[^\n]", &flags, &type, &inode, text) == 4 &&
+		    flags & UNIX_LISTENS && map_get(inodes, inode, &unused))
+			exchanges_add_path((void *)&p->bss->exchange_paths, text);
+	if (f)
+		fclose(f);
+}
+
+void exchanges_add_path(struct exchange_paths *paths, const char *text)
+{
+	struct exchange_path path = { { 0 } };
+
+	snprintf((char *)path.words, sizeof(path), "%s", text);
+	if (*text == '@')
+		*(char *)path.words = '\0';
+	for (size_t i = 0; i < EXCHANGE_PATHS_MAX; i++) {
+		if (paths->states[i] == PATH_READY && memcmp(&paths->items[i], &path, sizeof(path)) == 0)
+			return;
+		if (paths->states[i] == PATH_FREE) {
+			paths->items[i] = path;
+			paths->states[i] = PATH_READY;
+			return;
+		}
+	}
+}
+
 void exchanges_find_ports(struct record_bpf *p, pid_t pid)
 {
 	_cleanup_(freep) pid_t *tree = xmalloc(TREE_MAX * sizeof(*tree));
@@ -106,6 +144,7 @@ void exchanges_find_ports(struct record_bpf *p, pid_t pid)
 		if (find_sockets(tree[i], inodes)) {
 			find_listeners(p, tree[i], "tcp", inodes);
 			find_listeners(p, tree[i], "tcp6", inodes);
+			find_paths(p, tree[i], inodes);
 		}
 		map_free(inodes);
 	}
@@ -126,7 +165,7 @@ size_t exchanges_paths(const struct record_bpf *p, struct exchange_path_texts *r
 	const struct exchange_paths *paths = (const void *)&p->bss->exchange_paths;
 	size_t cnt = 0;
 
-	for (; p->rodata->wants_exchanges && cnt < paths->cnt && cnt < EXCHANGE_PATHS_MAX; cnt++) {
+	for (; p->rodata->wants_exchanges && cnt < EXCHANGE_PATHS_MAX && paths->states[cnt] == PATH_READY; cnt++) {
 		const char *text = (const char *)paths->items[cnt].words;
 		char *to = ret->texts[cnt];
 

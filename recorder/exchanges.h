@@ -14,8 +14,11 @@ struct btf;
 /* Loads them or not.  -ENOSYS: they are wanted, and this kernel does not say when bytes arrive. */
 int exchanges_choose(struct record_bpf *p, const struct btf *btf, bool wanted, struct diag *reterr);
 
-/* Of all processes of the tree: the TCP ports that they listen on. */
+/* Of all processes of the tree: the TCP ports, and the paths, that they listen on. */
 void exchanges_find_ports(struct record_bpf *p, pid_t pid);
+
+/* A Unix socket's, as /proc/net/unix writes it; without room it is left out. */
+void exchanges_add_path(struct exchange_paths *paths, const char *text);
 
 /* Detached: what was answered last on each connection, into the file. */
 void exchanges_end(const struct record_bpf *p, struct writer *w);

@@ -322,11 +322,27 @@ static int attach(struct record_bpf *p, pid_t pid, struct diag *reterr)
 	return r ? refused(r, "attaching the programs", reterr) : 0;
 }
 
-int programs_start(const struct recorder_options *o, struct record_bpf **ret, struct diag *reterr)
+/* As one of the run for that moment; attach() makes it vprof itself. */
+static uint32_t measure_sample_cost(struct record_bpf *p, unsigned int hz)
+{
+	struct task_state state = { .follow = FOLLOW_RUN, .tid = (unsigned int)getpid(), .pid = (unsigned int)getpid() };
+	int fd = gettid() == getpid() ? (int)syscall(SYS_pidfd_open, getpid(), 0) : -1;
+	uint32_t cost_ns = 0;
+
+	if (fd < 0)
+		return 0;
+	if (bpf_map_update_elem(bpf_map__fd(p->maps.tasks), &fd, &state, BPF_ANY) == 0)
+		cost_ns = sample_cost_measure(p, hz);
+	close(fd);
+	return cost_ns;
+}
+
+int programs_start(const struct recorder_options *o, struct record_bpf **ret, uint32_t *ret_sample_cost_ns, struct diag *reterr)
 {
 	struct record_bpf *p = NULL;
 	int r = load(o, &p, reterr);
 
+	*ret_sample_cost_ns = !r && o->exchanges && o->samples_hz && o->user_stacks ? measure_sample_cost(p, o->samples_hz) : 0;
 	if (!r)
 		r = attach(p, o->pid, reterr);
 	if (r) {

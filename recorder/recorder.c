@@ -132,6 +132,7 @@ static void *empty_until_the_end(void *context)
 
 	while (!__atomic_load_n(&r->stop, __ATOMIC_ACQUIRE)) {
 		packet_watch_look(r->packet_watch, now_ns());
+		sampler_draw(r->sampler, now_ns());
 		if (empty(r, false))
 			continue;
 		pause_ns = next_pause_ns(r, pause_ns);
@@ -163,7 +164,7 @@ static int start_threads(struct recorder *r)
 
 static int start(struct recorder *r, const struct recorder_options *o, struct diag *reterr)
 {
-	int e = programs_start(o, &r->programs, reterr);
+	int e = programs_start(o, &r->programs, &r->writer.sample_cost_ns, reterr);
 
 	if (e == -EPERM && o->or_reduced && !o->pid && reduced_open(&r->reduced) == 0)
 		e = 0;
@@ -175,7 +176,6 @@ static int start(struct recorder *r, const struct recorder_options *o, struct di
 				o->path, strerror(-e));
 	r->writer.file.limit = o->limit_bytes;
 	r->writer.exchanges = o->exchanges && !r->reduced;
-	r->writer.sample_cost_ns = o->sample_cost_ns;
 	e = writer_begin(&r->writer, r->reduced != NULL,
 			 o->samples_hz && !r->reduced ? 1000000000 / o->samples_hz : 0);
 	if (!e && !r->reduced)
@@ -224,10 +224,10 @@ int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *
 	uint64_t end_ns, lost;
 	int e;
 
-	sampler_close(r->sampler);
-	r->sampler = NULL;
 	__atomic_store_n(&r->stop, 1, __ATOMIC_RELEASE);
 	pthread_join(r->thread, NULL);
+	sampler_close(r->sampler);		/* that thread used it */
+	r->sampler = NULL;
 	packet_watch_free(r->packet_watch);	/* first, since it attaches programs, too */
 	r->packet_watch = NULL;
 	end_ns = r->reduced ? now_ns() : programs_stop(r->programs);

@@ -26,7 +26,6 @@ struct recorder_options {
 	int user_stacks, kernel_stacks;	/* when threads leave the CPU or wake another one, and at samples */
 	unsigned int samples_hz;	/* of each CPU; 0: none */
 	int exchanges;			/* requests and answers on accepted sockets */
-	uint32_t sample_cost_ns;	/* is noted in the file */
 	int or_reduced;			/* if not permitted, record when threads are off the CPU, not why */
 };
 

@@ -8,6 +8,7 @@
 #define RECORDER_RECORDER_INTERNAL_H
 
 #include <stdbool.h>
+#include "base/alloc.h"
 #include "recorder/record_dedup.h"
 #include "recorder/recorder.h"
 #include "recorder/stacks/stacks.h"
@@ -20,7 +21,8 @@ struct record_bpf;
 struct segments;
 
 /* programs.c */
-int programs_start(const struct recorder_options *o, struct record_bpf **ret, struct diag *reterr);
+/* ret_sample_cost_ns: measured if requests are wanted and samples, else 0. */
+int programs_start(const struct recorder_options *o, struct record_bpf **ret, uint32_t *ret_sample_cost_ns, struct diag *reterr);
 int programs_segments(struct record_bpf *p, struct segments *ret);	/* where the records are; 0 or a negative errno */
 void segments_unmap(struct segments *s);
 /* The KNOWN_PLACES entries that the programs read; NULL: there are none. */
@@ -39,8 +41,21 @@ uint64_t programs_stop(struct record_bpf *p);	/* stops recording; returns when, 
 struct bpf_program;
 struct sampler;
 int sampler_open(const struct bpf_program *program, unsigned int hz, struct sampler **ret);
-void sampler_rest(struct sampler *s, bool rest);	/* NULL is fine, here and below */
+/* The same of the calling thread alone. */
+int sampler_open_own(const struct bpf_program *program, unsigned int hz, struct sampler **ret);
+/* To be called often: now and then it draws the periods anew, so that what keeps time is not in step with them. */
+void sampler_draw(struct sampler *s, uint64_t now_ns);	/* NULL is fine, here and below */
+void sampler_rest(struct sampler *s, bool rest);
 void sampler_close(struct sampler *s);
+
+/* sample_cost.c: what a sample takes of the thread that it hits; 0: it could not be measured.  Programs are loaded, none attached, and
+ * the calling thread is one of the run. */
+struct gap_in_time {			/* in which the thread stood still */
+	uint64_t start_ns, end_ns;
+};
+typedef VEC(struct gap_in_time) gaps_in_time;
+uint32_t sample_cost_measure(struct record_bpf *p, unsigned int hz);
+uint32_t sample_cost_of(const gaps_in_time *gaps, const uint64_t *samples_ns, size_t sample_cnt);	/* gaps: in order */
 
 struct device {
 	enum kernel_waker kind;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * sampler.c - a clock on each CPU that calls a program at every tick: not the processor's counters, which
- * virtual machines seldom have, but the kernel's own timer.
+ * virtual machines seldom have, but the kernel's own timer.  Periods are drawn, so that no load keeps step with them.
  */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,18 +14,23 @@
 #include "base/banned.h"
 #include "recorder/recorder_internal.h"
 
+#define DRAWN_NS 100000000ULL		/* periods hold for about that time */
+
 struct sampler {
+	unsigned int hz;
+	uint64_t next_ns, random;
 	VEC(struct bpf_link *) links;
 	VEC(int) clocks;		/* the links' */
 };
 
-static int add_cpu(struct sampler *s, const struct bpf_program *program, int cpu, unsigned int hz)
+/* cpu -1: the calling thread, on whichever. */
+static int add_clock(struct sampler *s, const struct bpf_program *program, int cpu)
 {
 	struct perf_event_attr a = {
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = 1000000000 / hz,
+		.sample_period = 1000000000 / s->hz,
 	};
-	int fd = (int)syscall(SYS_perf_event_open, &a, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = (int)syscall(SYS_perf_event_open, &a, cpu < 0 ? 0 : -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	struct bpf_link *link;
 
 	if (fd < 0)
@@ -41,20 +47,54 @@ static int add_cpu(struct sampler *s, const struct bpf_program *program, int cpu
 	return 0;
 }
 
-int sampler_open(const struct bpf_program *program, unsigned int hz, struct sampler **ret)
+static int open_clocks(const struct bpf_program *program, unsigned int hz, int first, int end, struct sampler **ret)
 {
 	struct sampler *s = xcalloc(1, sizeof(*s));
-	long cpu_cnt = sysconf(_SC_NPROCESSORS_CONF);
 	int e = 0;
 
-	for (int cpu = 0; cpu < cpu_cnt && !e; cpu++)
-		e = add_cpu(s, program, cpu, hz);
+	s->hz = hz;
+	for (int cpu = first; cpu < end && !e; cpu++)
+		e = add_clock(s, program, cpu);
 	if (e) {
 		sampler_close(s);
 		return e;
 	}
 	*ret = s;
 	return 0;
+}
+
+int sampler_open(const struct bpf_program *program, unsigned int hz, struct sampler **ret)
+{
+	return open_clocks(program, hz, 0, (int)sysconf(_SC_NPROCESSORS_CONF), ret);
+}
+
+int sampler_open_own(const struct bpf_program *program, unsigned int hz, struct sampler **ret)
+{
+	return open_clocks(program, hz, -1, 0, ret);
+}
+
+/* In [0, below). */
+static uint64_t draw(struct sampler *s, uint64_t below)
+{
+	s->random = s->random * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (s->random >> 33) % below;
+}
+
+/*
+ * From nine to eleven tenths of the mean.  A new period begins as it is set, and what had passed of the one before is lost: half a
+ * period in a hundred, which is what shorter periods give more than longer ones take.
+ */
+void sampler_draw(struct sampler *s, uint64_t now_ns)
+{
+	if (!s || now_ns < s->next_ns)
+		return;
+	s->random ^= now_ns;
+	for (size_t i = 0; s->next_ns && i < s->clocks.cnt; i++) {
+		uint64_t mean_ns = 1000000000 / s->hz, period_ns = mean_ns - mean_ns / 10 + draw(s, mean_ns / 5 + 1);
+
+		ioctl(s->clocks.items[i], PERF_EVENT_IOC_PERIOD, &period_ns);
+	}
+	s->next_ns = now_ns + DRAWN_NS * 4 / 5 + draw(s, DRAWN_NS * 2 / 5);
 }
 
 void sampler_rest(struct sampler *s, bool rest)

@@ -12,7 +12,8 @@
  * goes with it: one by descriptor or address would be inherited by the next socket.
  *
  * Accepted is a stream of a port that the run listens on, or a Unix socket with an address: it shares its listener's, and one
- * that asks has none.  A port's sockets have a state from their first bytes on, whoever's softirq brings them.
+ * that asks has none.  They have a state from their first bytes on, whoever's softirq or system call brings them; a Unix socket,
+ * once its path is known to be the run's: it listened there when the recording began, or has read from such a socket.
  */
 enum { FAMILY_UNIX = 1, FAMILY_INET = 2, FAMILY_INET6 = 10 };	/* AF_... */
 enum { SOCKET_STREAM = 1, SOCKET_DATAGRAM = 2 };
@@ -35,6 +36,7 @@ struct socket_state {
 	struct exchange_state x;
 	unsigned int connection;
 	unsigned int port;		/* or EXCHANGE_PATH + the number of a path */
+	unsigned int turn;		/* of the thread that sent last (turn_of()) */
 };
 
 struct {
@@ -65,8 +67,18 @@ static __always_inline int is_same_path(const struct exchange_path *a, const str
 	return 1;
 }
 
-/* The number of a Unix socket's path; EXCHANGE_PATHS_MAX: it has none, or there is no room. */
-static __noinline unsigned int path_number(struct sock *sk)
+/* Takes a free place for the path.  Another CPU may take one for the same path at that moment: both have its name. */
+static __always_inline int add_path(unsigned int i, const struct exchange_path *path)
+{
+	if (__sync_val_compare_and_swap(&exchange_paths.states[i], PATH_FREE, PATH_WRITTEN) != PATH_FREE)
+		return 0;
+	exchange_paths.items[i] = *path;
+	__sync_lock_test_and_set(&exchange_paths.states[i], PATH_READY);
+	return 1;
+}
+
+/* The number of a Unix socket's path; EXCHANGE_PATHS_MAX: it has none, or there is no room, or it is new and not to be added. */
+static __noinline unsigned int path_number(struct sock *sk, int adds)
 {
 	struct unix_sock *u = (struct unix_sock *)sk;
 	struct exchange_path path = { 0 };
@@ -84,13 +96,12 @@ static __noinline unsigned int path_number(struct sock *sk)
 		len = EXCHANGE_PATH_MAX;
 	bpf_probe_read_kernel(&path, (unsigned int)len & 127, (char *)address + bpf_core_field_offset(struct unix_address, len) + sizeof(len) + 2);
 	for (unsigned int i = 0; i < EXCHANGE_PATHS_MAX; i++) {
-		if (i >= exchange_paths.cnt) {
-			exchange_paths.items[i] = path;
-			exchange_paths.cnt = i + 1;
+		unsigned int state = *(volatile unsigned int *)&exchange_paths.states[i];
+
+		if (state == PATH_READY && is_same_path(&exchange_paths.items[i], &path))
 			return i;
-		}
-		if (is_same_path(&exchange_paths.items[i], &path))
-			return i;
+		if (state == PATH_FREE && (!adds || add_path(i, &path)))
+			return adds ? i : EXCHANGE_PATHS_MAX;
 	}
 	return EXCHANGE_PATHS_MAX;
 }
@@ -104,14 +115,14 @@ static __always_inline unsigned int accepted_port(struct sock *sk, int asks)
 		__sync_fetch_and_add(&datagrams, 1);
 	if (sk->sk_type != SOCKET_STREAM)
 		return 0;
+	if (sk->__sk_common.skc_state == TCP_STATE_LISTEN)	/* a Unix socket's is the same */
+		return 0;
 	if (family == FAMILY_INET || family == FAMILY_INET6) {
 		port = sk->__sk_common.skc_num;
-		if (sk->__sk_common.skc_state == TCP_STATE_LISTEN)
-			return 0;
 		if (listens(port))
 			return port;
-	} else if (family == FAMILY_UNIX && asks) {
-		path = path_number(sk);
+	} else if (family == FAMILY_UNIX) {
+		path = path_number(sk, asks);
 		if (path < EXCHANGE_PATHS_MAX)
 			return EXCHANGE_PATH + path;
 	}
@@ -138,9 +149,17 @@ static __always_inline struct socket_state *socket_of(struct sock *sk, int asks)
 	return s;
 }
 
+/* What the thread has had to do with others: another number if it has read a request, or waited, in between. */
+static __always_inline unsigned int turn_of(const struct task_state *s, const struct task_struct *task)
+{
+	return s->requests_read + (unsigned int)task->nvcsw;
+}
+
 static __always_inline void fill_exchange(struct record_exchange *r, const struct socket_state *s, unsigned long long ns)
 {
-	const struct exchange *x = &s->x.now;
+	struct exchange answered;
+	unsigned int unsolicited = exchange_whole(&s->x, &answered);
+	const struct exchange *x = &answered;
 
 	r->kind = RECORD_EXCHANGE;
 	r->sender = x->sender;
@@ -156,7 +175,7 @@ static __always_inline void fill_exchange(struct record_exchange *r, const struc
 	r->flags = x->flags;
 	r->bytes_in = x->bytes_in;
 	r->bytes_out = x->bytes_out;
-	r->unsolicited = s->x.unsolicited;
+	r->unsolicited = unsolicited;
 	r->unused = 0;
 }
 
@@ -221,6 +240,7 @@ int BPF_PROG(on_receive, struct sock *sk, int bytes, int flags)
 	if (exchange_is_answered(&s->x))
 		write_exchange(s, ns);
 	exchange_read(&s->x, ns, task->tid, (unsigned int)bytes);
+	task->requests_read++;
 	return 0;
 }
 
@@ -228,15 +248,19 @@ SEC("?tp_btf/sock_send_length")
 int BPF_PROG(on_answer, struct sock *sk, int bytes, int flags)
 {
 	unsigned long long ns = bpf_ktime_get_ns();
-	struct task_state *task = adopted(bpf_get_current_task_btf(), ns);
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct task_state *task = adopted(current, ns);
 	struct socket_state *s;
+	unsigned int turn;
 
 	if (!task || task->follow != FOLLOW_RUN || bytes <= 0)
 		return 0;
 	s = socket_of(sk, 1);
 	if (!s)
 		return 0;
-	exchange_sent(&s->x, ns, task->tid, (unsigned int)bytes);
+	turn = turn_of(task, current);
+	exchange_sent(&s->x, ns, task->tid, (unsigned int)bytes, turn != s->turn);
+	s->turn = turn;
 	if (exchange_is_answered(&s->x))
 		fill_exchange(last_exchange(s), s, ns);
 	return 0;

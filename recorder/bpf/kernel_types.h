@@ -50,6 +50,7 @@ struct task_struct {
 	struct sched_entity se;
 	struct mm_struct *mm;
 	struct thread_struct thread;
+	unsigned long nvcsw;			/* times that it waited */
 	void *worker_private;			/* since 5.17 */
 };
 

@@ -64,8 +64,10 @@ struct exchange_path {
 	unsigned long long words[EXCHANGE_PATH_MAX / 8];
 };
 
+enum exchange_path_state { PATH_FREE, PATH_WRITTEN, PATH_READY };
+
 struct exchange_paths {
-	unsigned int cnt;
+	unsigned int states[EXCHANGE_PATHS_MAX];	/* free ones come last */
 	struct exchange_path items[EXCHANGE_PATHS_MAX];
 };
 

@@ -25,6 +25,7 @@ struct task_state {
 	unsigned int waker;
 	unsigned int image;		/* of the process since its last exec; 0: not distinguished from others */
 	unsigned int stack, waker_stack;	/* numbers plus one: where it left, and where the waker was; 0: none */
+	unsigned int requests_read;	/* pieces of requests on accepted sockets */
 	unsigned char waker_kind, waker_followed;
 	unsigned char off, dead, is_new, preempted, iowait, kernel_thread, has_arguments;
 	unsigned char deep;		/* whether its stack was deep when last copied */
