@@ -45,6 +45,7 @@
 #include "analysis/pass/waiters.h"
 #include "analysis/warnings/warnings.h"
 #include "base/banned.h"
+#include "base/search.h"
 
 static void name_intervals(struct findings *f, const struct trace *t)
 {
@@ -106,6 +107,29 @@ static void run_passes(const struct analysis *a, const struct around *o)
 	sort_parts(a->f);
 }
 
+static const struct request *request_of(const struct trace *t, uint64_t sid)
+{
+	const struct request *r = t->requests.items;
+	size_t i = partition_point(j, t->requests.cnt, r[j].sid < sid);
+
+	return i < t->requests.cnt && r[i].sid == sid ? &r[i] : NULL;
+}
+
+static void note_requests(struct findings *f, const struct trace *t)
+{
+	for (size_t i = 0; t->requests.cnt && i < f->intervals.cnt; i++) {
+		struct interval_row *row = &f->intervals.items[i];
+		const struct request *r = request_of(t, row->sid);
+
+		if (!r)
+			continue;
+		row->connection = r->connection;
+		row->port = r->port;
+		row->bytes_in = r->bytes_in;
+		row->bytes_out = r->bytes_out;
+	}
+}
+
 int analyze_collected(const struct trace *names, struct collected *c, const struct nestings *nestings,
 		      const struct lives *lives, uint64_t clamped, uint32_t name, const struct analyze_options *o, struct findings **ret)
 {
@@ -125,12 +149,15 @@ int analyze_collected(const struct trace *names, struct collected *c, const stru
 	int r;
 
 	latencies_read(c->rows, c->root_only, &full, &root_only, f);
+	note_requests(f, names);
 	if (!o->no_names)
 		name_intervals(f, names);
 	if (name != NAME_NONE)
 		f->interval.name = arena_strdup(f->arena, names->interval_names.items[name]);
 	f->clamped = clamped;
 	f->look = names->look;
+	f->samples = c->v->all_samples;
+	f->effective_samples = (uint64_t)c->v->effective_samples;
 	run_passes(&a, &around);
 	r = rows_error(c->rows) ? rows_error(c->rows) : rows_error(c->root_only);
 	if (r < 0)

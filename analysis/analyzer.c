@@ -8,6 +8,7 @@
  */
 #include "analysis/collected.h"
 #include "analysis/pass/before_start.h"
+#include "analysis/pass/sampled.h"
 #include "analysis/summed/summing.h"
 #include "analysis/path/put_aside.h"
 #include "analysis/tree/waiter_sums.h"
@@ -54,6 +55,7 @@ static struct collected *collected_new(const struct analyzer *a)
 	c->v->waiters = c->waiters = waiter_sums_new();
 	c->before = before_sums_new();
 	c->v->put_aside = c->put_aside = put_aside_new();
+	c->v->takes_samples = true;
 	c->m = moments_new();
 	c->rows = rows_new();
 	c->root_only = rows_new_unrepeated();
@@ -89,7 +91,7 @@ static size_t first_work(const struct trace *t, uint64_t sid)
 static void take_interval(void *arg, const struct interval *iv, const cells *row)
 {
 	struct taking *k = arg;
-	struct row_head head = { iv->start_ns, iv->end_ns, iv->sid, iv->start_tid, iv->end_tid,
+	struct row_head head = { iv->start_ns, iv->end_ns - k->c->v->sample_cost_ns, iv->sid, iv->start_tid, iv->end_tid,
 				 interval_weight(iv) };
 
 	if (k->c->summing) {
@@ -152,6 +154,7 @@ static void finish(struct analyzer *a, struct collected *c, const struct trace *
 	if (c->is_final)
 		return;
 	moments_end(c->m);
+	sampled_settle(c->v, &c->m, &c->rows, names->look.sample_ns);
 	vtree_divide(c->v, rows_unit(c->rows));
 	moments_divide(c->m, rows_unit(c->rows));
 	new_ids = vtree_renumber(c->v, names);

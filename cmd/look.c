@@ -118,6 +118,8 @@ static void tell_requests(const struct looking *l)
 
 	note_line("%" PRIu64 " request%s on %" PRIu64 " connection%s in %.3g s", k->requests, k->requests == 1 ? "" : "s", k->connections,
 		  k->connections == 1 ? "" : "s", (double)k->duration_ns / 1e9);
+	if (k->sample_ns && k->sample_cost_ns)
+		note_line("a sample takes %.0f us of a request: taken off", (double)k->sample_cost_ns / 1e3);
 	if (k->unseen_arrivals)
 		note_line("%" PRIu64 " more are left out: their arrival was not seen", k->unseen_arrivals);
 	for (size_t i = 0; i < l->findings->interval_names.cnt && l->findings->interval_names.cnt > 1; i++)

@@ -118,6 +118,7 @@ static const struct column part_columns[] = {
 	COL_REAL(struct part, fast_presence),
 	COL_REAL(struct part, variance_share),
 	COL_REAL(struct part, other_pairs),
+	COL_BOOL(struct part, is_estimated),
 };
 
 static const struct column part_pair_columns[] = {
@@ -165,6 +166,7 @@ static const struct column summed_cause_columns[] = {
 	COL_TEXT_OR_NULL(struct summed_cause, waiter_file),
 	COL_U32(struct summed_cause, waiter_line),
 	COL_REAL(struct summed_cause, waiter_share),
+	COL_BOOL(struct summed_cause, is_estimated),
 };
 
 static const struct column before_columns[] = {
@@ -208,6 +210,7 @@ static const struct column node_columns[] = {
 	COL_TEXT_OR_NULL(struct node, device),
 	COL_TEXT_OR_NULL(struct node, put_aside),
 	COL_TEXT_OR_NULL(struct node, taken_up),
+	COL_64(struct node, samples),
 };
 
 static const struct column covariance_columns[] = {
@@ -250,6 +253,7 @@ static const struct column factor_columns[] = {
 	COL_REAL_IF(struct factor, work_ci95[0], has_work_ci95),
 	COL_REAL_IF(struct factor, work_ci95[1], has_work_ci95),
 	COL_REAL_IF(struct factor, trimmed_share, has_trimmed),
+	COL_64(struct factor, samples),
 };
 
 static const struct column because_columns[] = {
@@ -267,6 +271,10 @@ static const struct column interval_columns[] = {
 	COL_64(struct interval_row, start_tid),
 	COL_64(struct interval_row, end_tid),
 	COL_BOOL(struct interval_row, root_only),
+	COL_U32(struct interval_row, connection),
+	COL_U32(struct interval_row, port),
+	COL_U32(struct interval_row, bytes_in),
+	COL_U32(struct interval_row, bytes_out),
 };
 
 static const struct column waiter_columns[] = {

@@ -187,6 +187,7 @@ CREATE TABLE IF NOT EXISTS node (			-- of the variance tree; id 0 is the interva
 	device		TEXT,			-- of a blame that waited for one: disk, nic, timer
 	put_aside	TEXT,			-- of a queue wait: the functions between which it mostly lies
 	taken_up	TEXT,
+	samples		INTEGER NOT NULL,	-- on which its time rests: it has no variance then; 0: it is exact
 	PRIMARY KEY (finding, id)
 ) WITHOUT ROWID;
 
@@ -234,6 +235,7 @@ CREATE TABLE IF NOT EXISTS factor (			-- summed over all places of the tree; not
 	work_ci95_low	REAL,			-- 95 % confidence interval of work_share
 	work_ci95_high	REAL,
 	trimmed_share	REAL,			-- without the few intervals that carry the variance; NULL: none does
+	samples		INTEGER NOT NULL,	-- as in node
 	PRIMARY KEY (finding, id)
 ) WITHOUT ROWID;
 
@@ -312,6 +314,7 @@ CREATE TABLE IF NOT EXISTS part (			-- a function's own running time, or its wai
 	fast_presence	REAL NOT NULL,
 	variance_share	REAL NOT NULL,		-- Var(X)/Var(T)
 	other_pairs	REAL NOT NULL,		-- 2 Cov/Var(T) with all parts that no part_pair names with it
+	estimated	INTEGER NOT NULL,	-- rests on samples: its variance and pairs are not known
 	PRIMARY KEY (finding, position)
 ) WITHOUT ROWID;
 
@@ -372,6 +375,7 @@ CREATE TABLE IF NOT EXISTS cause (			-- all time of one last known doer; the sha
 	waiter_file	TEXT,
 	waiter_line	INTEGER NOT NULL,
 	waiter_share	REAL NOT NULL,		-- of the variance, through that wait
+	estimated	INTEGER NOT NULL,	-- some of its places rest on samples
 	PRIMARY KEY (finding, position)
 ) WITHOUT ROWID;
 
@@ -408,6 +412,10 @@ CREATE TABLE IF NOT EXISTS interval (			-- every completed interval
 	start_thread	INTEGER NOT NULL,
 	end_thread	INTEGER NOT NULL,
 	root_only	INTEGER NOT NULL,	-- its functions were not recorded: in no result but probing
+	connection	INTEGER NOT NULL,	-- of a request on a socket, from 1; 0: it is none
+	port		INTEGER NOT NULL,	-- 0: a Unix socket
+	bytes_in	INTEGER NOT NULL,
+	bytes_out	INTEGER NOT NULL,
 	PRIMARY KEY (finding, position)
 ) WITHOUT ROWID;
 

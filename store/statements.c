@@ -140,8 +140,8 @@ static const char *const texts[] = {
 	[STMT_NODE_INSERT] =
 		"INSERT INTO node(finding, id, parent, kind, function, file, line, call_site, wait,"
 		" mean_ns, variance_ns2, share, variance_share, calls_per_interval, presence, open,"
-		" ci95_low, ci95_high, device, put_aside, taken_up) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"
-		" ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
+		" ci95_low, ci95_high, device, put_aside, taken_up, samples) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"
+		" ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)",
 	[STMT_COVARIANCE_INSERT] =
 		"INSERT INTO covariance(finding, parent, a, b, covariance_ns2, share)"
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -150,10 +150,10 @@ static const char *const texts[] = {
 		" wait, share, variance_share, paper_contribution, height, specificity, score,"
 		" paper_score, tail_share_p99, mean_ns, open, ci95_low, ci95_high, resolved,"
 		" presence, rank_low, rank_high, rank_needed, paper_ci95_low, paper_ci95_high,"
-		" paper_resolved, work_share, work_ci95_low, work_ci95_high, trimmed_share)"
+		" paper_resolved, work_share, work_ci95_low, work_ci95_high, trimmed_share, samples)"
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,"
 		" ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32,"
-		" ?33)",
+		" ?33, ?34)",
 	[STMT_FACTOR_CALL_SITE_INSERT] =
 		"INSERT INTO factor_call_site(finding, factor, position, call_site)"
 		" VALUES (?1, ?2, ?3, ?4)",
@@ -162,7 +162,8 @@ static const char *const texts[] = {
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
 	[STMT_INTERVAL_INSERT] =
 		"INSERT INTO interval(finding, position, sid, start_ns, end_ns, start_thread,"
-		" end_thread, root_only) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+		" end_thread, root_only, connection, port, bytes_in, bytes_out)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
 	[STMT_WAITER_INSERT] =
 		"INSERT INTO waiter(finding, position, inside, inside_file, inside_line, wait, function, file, line, key,"
 		" module, is_built, is_outer, share, mean_ns)"
@@ -194,8 +195,8 @@ static const char *const texts[] = {
 		" VALUES (?1, ?2, ?3, ?4, ?5)",
 	[STMT_SUMMED_CAUSE_INSERT] =
 		"INSERT INTO cause(finding, position, known, function, file, line, wait, mixed, peer, device, how, how_share, share, ci95_low, ci95_high,"
-		" mean_ns, waited, waiter, waiter_file, waiter_line, waiter_share)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
+		" mean_ns, waited, waiter, waiter_file, waiter_line, waiter_share, estimated)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)",
 	[STMT_BEFORE_INSERT] = "INSERT INTO before_start(finding, count, mean_ns, sd_ns, p99_ns) VALUES (?1, ?2, ?3, ?4, ?5)",
 	[STMT_BEFORE_BY_INSERT] = "INSERT INTO before_by(finding, position, function, share) VALUES (?1, ?2, ?3, ?4)",
 	[STMT_CAUSE_PLACE_INSERT] =
@@ -206,8 +207,8 @@ static const char *const texts[] = {
 	[STMT_PART_INSERT] =
 		"INSERT INTO part(finding, position, function, file, wait, mean_ns, share, tail_share,"
 		" tail_ci95_low, tail_ci95_high, slow_mean_ns, fast_mean_ns, slow_presence,"
-		" fast_presence, variance_share, other_pairs)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+		" fast_presence, variance_share, other_pairs, estimated)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
 
 	[STMT_FINDING_READ] =
 		"SELECT interval, count, dropped_open, dropped_aborted, dropped_bad_path,"
@@ -216,7 +217,7 @@ static const char *const texts[] = {
 	[STMT_NODES_READ] =
 		"SELECT id, parent, kind, function, file, line, call_site, wait, mean_ns,"
 		" variance_ns2, share, variance_share, calls_per_interval, presence, open,"
-		" ci95_low, ci95_high, device, put_aside, taken_up FROM node WHERE finding = ?1 ORDER BY id",
+		" ci95_low, ci95_high, device, put_aside, taken_up, samples FROM node WHERE finding = ?1 ORDER BY id",
 	[STMT_COVARIANCES_READ] =
 		"SELECT parent, a, b, covariance_ns2, share FROM covariance WHERE finding = ?1"
 		" ORDER BY rowid",
@@ -225,7 +226,7 @@ static const char *const texts[] = {
 		" variance_share, paper_contribution, height, specificity, score, paper_score,"
 		" tail_share_p99, mean_ns, open, ci95_low, ci95_high, resolved, presence, rank_low,"
 		" rank_high, rank_needed, paper_ci95_low, paper_ci95_high, paper_resolved,"
-		" work_share, work_ci95_low, work_ci95_high, trimmed_share FROM factor WHERE finding = ?1 ORDER BY id",
+		" work_share, work_ci95_low, work_ci95_high, trimmed_share, samples FROM factor WHERE finding = ?1 ORDER BY id",
 	[STMT_FACTOR_CALL_SITES_READ] =
 		"SELECT factor, call_site FROM factor_call_site WHERE finding = ?1"
 		" ORDER BY factor, position",
@@ -233,7 +234,8 @@ static const char *const texts[] = {
 		"SELECT factor, function, file, wait, share, device FROM because_of WHERE finding = ?1"
 		" ORDER BY factor, position",
 	[STMT_INTERVALS_READ] =
-		"SELECT sid, start_ns, end_ns, start_thread, end_thread, root_only FROM interval"
+		"SELECT sid, start_ns, end_ns, start_thread, end_thread, root_only, connection, port,"
+		" bytes_in, bytes_out FROM interval"
 		" WHERE finding = ?1 ORDER BY position",
 	[STMT_WAITERS_READ] =
 		"SELECT inside, inside_file, inside_line, wait, function, file, line, key, module, is_built, is_outer, share, mean_ns"
@@ -264,7 +266,7 @@ static const char *const texts[] = {
 		" ORDER BY cause, position",
 	[STMT_SUMMED_CAUSES_READ] =
 		"SELECT known, function, file, line, wait, mixed, peer, device, how, how_share, share, ci95_low, ci95_high,"
-		" mean_ns, waited, waiter, waiter_file, waiter_line, waiter_share FROM cause WHERE finding = ?1 ORDER BY position",
+		" mean_ns, waited, waiter, waiter_file, waiter_line, waiter_share, estimated FROM cause WHERE finding = ?1 ORDER BY position",
 	[STMT_BEFORE_READ] = "SELECT count, mean_ns, sd_ns, p99_ns FROM before_start WHERE finding = ?1",
 	[STMT_BEFORE_BY_READ] = "SELECT function, share FROM before_by WHERE finding = ?1 ORDER BY position",
 	[STMT_CAUSE_PLACES_READ] =
@@ -275,7 +277,7 @@ static const char *const texts[] = {
 	[STMT_PARTS_READ] =
 		"SELECT function, file, wait, mean_ns, share, tail_share, tail_ci95_low,"
 		" tail_ci95_high, slow_mean_ns, fast_mean_ns, slow_presence, fast_presence,"
-		" variance_share, other_pairs FROM part WHERE finding = ?1 ORDER BY position",
+		" variance_share, other_pairs, estimated FROM part WHERE finding = ?1 ORDER BY position",
 
 	[STMT_CAUSAL_DELETE] = "DELETE FROM causal WHERE run = ?1",
 	[STMT_CAUSAL_BASELINES_DELETE] = "DELETE FROM causal_baseline WHERE run = ?1",

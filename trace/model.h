@@ -153,6 +153,7 @@ struct function {
 	bool left_out;			/* calls of it do not count in the call graph */
 	bool registered;		/* a program of the run has its probe */
 	bool beyond_graph;		/* it was instrumented by a build whose call graph is not here */
+	bool is_system;			/* of a system library, where functions are those of stacks (struct look) */
 };
 
 struct call {				/* static call graph: caller may call callee */

@@ -6,7 +6,8 @@
  * its leaves' and its blocks are the sums of theirs.  Who did it:
  *
  *	a body, a function that is a leaf	the function; in none: unknown
- *	a wait for a CPU, of whomever		the run queue
+ *	a wait for a CPU, of whomever		the run queue; of a request on a socket, where it was taken from one that could have run: the
+ *						function, whose running time takes that long here
  *	a blame with a function			that function
  *	a blame of a peer			the peer; told with it: the function that waited most
  *	a blame of another device		the function that waited, if one has a probe; else the device
@@ -90,8 +91,14 @@ static void set_waiting(struct summed_cause *c, const struct node *wait)
 		set_function(c, wait);
 }
 
+/* Preempted in that function. */
+static bool is_preempted(const struct node *n)
+{
+	return n && n->is_wait && n->wait == STATE_RUNNABLE && n->function;
+}
+
 /* blame: below wait; NULL: it has none. */
-static void judge_wait(struct arena *arena, struct summed_cause *c, const struct node *wait, const struct node *blame)
+static void judge_wait(const struct findings *f, struct summed_cause *c, const struct node *wait, const struct node *blame)
 {
 	bool may_end_by_itself = wait->wait == STATE_IO || wait->wait == STATE_SLEEP;
 
@@ -108,8 +115,10 @@ static void judge_wait(struct arena *arena, struct summed_cause *c, const struct
 	}
 	if (state_is_runqueue(wait->wait) || (blame && blame->is_wait && state_is_runqueue(blame->wait))) {
 		set_runqueue(c);
+		if (f->look.is_one && is_preempted(blame ? blame : wait))
+			set_function(c, blame ? blame : wait);
 	} else if (blame && findings_peer_len(blame->function)) {
-		set_peer(arena, c, wait, blame);
+		set_peer(f->arena, c, wait, blame);
 	} else if (blame && is_device(blame->function)) {
 		set_waiting(c, wait);
 		c->known = true;
@@ -150,11 +159,12 @@ static void judge(const struct findings *f, struct leaf *leaf)
 
 	c->share = f->nodes.items[leaf->node].share;
 	c->mean_ns = f->nodes.items[leaf->node].mean_ns;
+	c->is_estimated = f->nodes.items[leaf->node].samples > 0;
 	if (runs_for_others(n, wait)) {
 		c->how = HOW_CPU;
 	} else if (n->kind == NODE_WAIT || n->kind == NODE_BLAME) {
 		if (wait)
-			judge_wait(f->arena, c, wait, n->kind == NODE_BLAME ? n : NULL);
+			judge_wait(f, c, wait, n->kind == NODE_BLAME ? n : NULL);
 	} else {
 		c->how = HOW_CPU;
 		if (n->function)
@@ -283,6 +293,7 @@ static struct summed_cause sum_up(struct arena *arena, const struct leaf *leaves
 	for (size_t i = 0; i < cnt; i++) {
 		c.share += leaves[i].as.share;
 		c.mean_ns += leaves[i].as.mean_ns;
+		c.is_estimated |= leaves[i].as.is_estimated;
 		c.places.items[i] = leaves[i].node;
 	}
 	x = largest(leaves, cnt, compare_hows, &c.how_share);

@@ -98,6 +98,12 @@ static struct covariance covariance_of(const struct analysis *a, uint32_t x, uin
 				    2 * analysis_share(a, covariance_ns2) };
 }
 
+/* The number of samples varies more than the time that they stand for. */
+static bool is_exact(const struct analysis *a, const struct covariance *pair)
+{
+	return !a->f->nodes.items[pair->a].samples && !a->f->nodes.items[pair->b].samples;
+}
+
 /* x, y: places. */
 static void take_pair(void *arg, uint32_t x, uint32_t y, double covariance_ns2)
 {
@@ -105,6 +111,8 @@ static void take_pair(void *arg, uint32_t x, uint32_t y, double covariance_ns2)
 	struct covariance pair = covariance_of(c->a, c->s->node_of_place[x], c->s->node_of_place[y], covariance_ns2);
 	uint64_t at;
 
+	if (!is_exact(c->a, &pair))
+		return;
 	if (map_get(c->wide_of_node, pair.parent, &at))
 		keep(&c->wide.items[at - 1], &pair);
 	else if (fabs(pair.share) >= c->share_min)
@@ -136,7 +144,7 @@ static void add_all(const struct chooser *c, const numbers *children)
 			struct covariance pair = covariance_of(a, x, y, moments_of_siblings(a->m, a->v, c->s->place_of_node[x],
 											    c->s->place_of_node[y]));
 
-			if (fabs(pair.share) >= c->share_min)
+			if (fabs(pair.share) >= c->share_min && is_exact(a, &pair))
 				VEC_ADD(&a->f->covariances, pair);
 		}
 	}

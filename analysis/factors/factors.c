@@ -169,6 +169,8 @@ static void make_factors(struct factor_maker *k)
 			*slot = a->f->factors.cnt;
 		}
 		k->c->of_node[i] = (uint32_t)(*slot - 1);
+		if (p->kind != NODE_FUNCTION || p->outermost)
+			a->f->factors.items[*slot - 1].samples += node->samples;
 		add_sites(k, k->c->of_node[i], node);
 	}
 }
@@ -261,8 +263,9 @@ static void fill_factors(struct factor_maker *k, const struct tail_rows *tail)
 
 		x->mean_ns = moments_mean(n, s->x);
 		x->share = analysis_share(a, moments_covariance(n, s->x, a->m->places.items[0].x, s->xt));
-		x->variance_share = analysis_share(a, moments_covariance(n, s->x, s->x, s->xx));
+		x->variance_share = x->samples ? 0 : analysis_share(a, moments_covariance(n, s->x, s->x, s->xx));
 		x->has_presence = n > 0 && k->c->presences[i].cnt != PRESENCE_UNKNOWN;
+		x->has_presence &= !x->samples;
 		x->presence = x->has_presence ? (double)k->c->presences[i].cnt / (double)n : 0;
 		fill_tail(a, tail, x, s);
 	}

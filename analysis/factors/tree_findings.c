@@ -177,6 +177,10 @@ static void add_node(const struct analysis *a, const struct call_graph *g, struc
 		.presence = n > 0 ? (double)p->presence / n : 0,
 	};
 
+	if (place < a->v->sample_cnt.cnt)
+		node.samples = a->v->sample_cnt.items[place];
+	if (node.samples)
+		node.variance_ns2 = node.variance_share = 0;
 	if (p->kind == NODE_WAIT && p->wait == STATE_QUEUE && put_aside_most(a->v->put_aside, &before, &after)) {
 		node.put_aside = analysis_function_name(a, before);
 		node.taken_up = analysis_function_name(a, after);

@@ -97,8 +97,8 @@ void findings_free(struct findings *f)
  */
 static const char *const warning_ranks[] = {
 	"names-missing", "aborted", "hole", "losses", "table-full", "cut-off", "stacks", "bad-path", "nested",
-	"other-intervals", "kernel-reduced", "overloaded", "off-cpu-unknown", "parked", "burst", "overlaps", "call-graph", "few-intervals", "before-start",
-	"no-waker", "probe-cost", "outliers", "drift", "autocorrelated", "mixture", "hedge", "either", "unsolicited", "window", "paused",
+	"other-intervals", "kernel-reduced", "overloaded", "off-cpu-unknown", "parked", "burst", "sample-cost", "overlaps", "call-graph", "few-intervals", "before-start",
+	"no-waker", "probe-cost", "outliers", "drift", "autocorrelated", "mixture", "hedge", "either", "few-samples", "unsolicited", "window", "paused",
 };
 
 static size_t warning_rank(const char *code)
@@ -167,10 +167,12 @@ double *findings_other_covariances(const struct findings *f)
 	double *rest = xcalloc(f->nodes.cnt + 1, sizeof(*rest));
 	_cleanup_(freep) size_t *child_cnt = xcalloc(f->nodes.cnt + 1, sizeof(*child_cnt));
 	_cleanup_(freep) size_t *listed = xcalloc(f->nodes.cnt + 1, sizeof(*listed));
+	_cleanup_(freep) bool *estimated = xcalloc(f->nodes.cnt + 1, sizeof(*estimated));	/* a child, so the rest is not known */
 
 	for (uint32_t i = 1; i < f->nodes.cnt; i++) {
 		rest[f->nodes.items[i].parent] -= f->nodes.items[i].variance_ns2;
 		child_cnt[f->nodes.items[i].parent]++;
+		estimated[f->nodes.items[i].parent] |= f->nodes.items[i].samples > 0;
 	}
 	for (size_t i = 0; i < f->covariances.cnt; i++) {
 		rest[f->covariances.items[i].parent] -= 2 * f->covariances.items[i].covariance_ns2;
@@ -179,7 +181,7 @@ double *findings_other_covariances(const struct findings *f)
 	for (uint32_t i = 0; i < f->nodes.cnt; i++) {
 		bool is_whole = child_cnt[i] <= CHILDREN_WITH_ALL && 2 * listed[i] >= child_cnt[i] * (child_cnt[i] - (child_cnt[i] > 0));
 
-		rest[i] = is_whole ? NAN : (rest[i] + f->nodes.items[i].variance_ns2) / 2;
+		rest[i] = is_whole || estimated[i] ? NAN : (rest[i] + f->nodes.items[i].variance_ns2) / 2;
 	}
 	return rest;
 }

@@ -47,6 +47,7 @@ struct node {
 	double calls_per_interval;	/* function nodes; else 0 */
 	double presence;		/* fraction of the intervals in which it took time or was called */
 	bool open;			/* calls functions of the project that were not probed */
+	uint64_t samples;		/* on which its time rests, so that it has no variance (variance_ns2, variance_share); 0: it is exact */
 };
 
 /* A node with more children than this has only the larger ones of its pairs (in very large trees any node), see
@@ -114,6 +115,7 @@ struct factor {
 	double presence;		/* fraction of the intervals in which it took time */
 	bool has_presence;		/* not of a pair */
 	bool open;
+	uint64_t samples;		/* as in struct node: no variance_share, no paper_contribution */
 	strings call_sites;		/* sorted; items in the findings' arena, array too */
 	VEC(struct because) because_of;	/* array in the arena */
 };
@@ -126,7 +128,7 @@ static inline bool factor_is_runqueue(const struct factor *x)
 
 /* Exact drop of Var(T), as a fraction, were the factor's time always its mean and nothing else changed:
  * own part and twice the shared one.  Negative: it makes up for something else. */
-static inline double factor_gain(const struct factor *x)
+static inline double factor_gain(const struct factor *x)	/* not of one that rests on samples */
 {
 	return 2 * x->share - x->variance_share;
 }
@@ -170,6 +172,7 @@ struct part {
 	double slow_presence, fast_presence;	/* fractions of these groups in which it took time */
 	double variance_share;		/* Var(X)/Var(T) */
 	double other_pairs;		/* 2 Cov/Var(T) with all parts that are in no pair below with it */
+	bool is_estimated;		/* rests on samples: no variance_share, no pairs, no presence */
 	const double *bin_ns;		/* per bin: sum over its intervals; in the arena; NULL: there are no bins */
 	const uint64_t *bin_present;	/* per bin: intervals in which it took time */
 };
@@ -241,6 +244,7 @@ struct summed_cause {
 	enum trace_state waited;
 	double waiter_share;		/* of Var(T), through that wait */
 	VEC(uint32_t) places;		/* ids of nodes; array in the arena */
+	bool is_estimated;		/* some of these rest on samples */
 };
 
 struct before_by {
@@ -296,6 +300,7 @@ struct interval_row {			/* one completed interval */
 	bool root_only;			/* counts neither in the summary above nor in anything below */
 	int64_t start_ns, end_ns;
 	uint64_t start_tid, end_tid;
+	uint32_t connection, port, bytes_in, bytes_out;	/* of a request on a socket: struct request; connection 0: it is none */
 };
 
 /* The callee was recorded directly inside the caller, perhaps through functions without probes, and no static call
@@ -376,6 +381,7 @@ struct findings {
 	strings interval_names;		/* all names of intervals in the trace, for choosing another */
 	uint64_t clamped;		/* invariants mended and counted, see analyze.h */
 	struct look look;		/* the trace's; not kept */
+	uint64_t samples, effective_samples;	/* in the intervals; how many equal ones would be as uncertain; not kept */
 };
 
 /* What is in parentheses where a blame's function is a peer: the length of it, from the second character on; 0: it is none. */

@@ -67,7 +67,7 @@ static struct sized *variances_of_parts(const struct analysis *a, const struct p
 	for (uint32_t i = 0; i < cnt; i++) {
 		const struct sums *s = &parts->sums[i];
 
-		list[i] = (struct sized){ i, moments_covariance(a->m->n, s->x, s->x, s->xx) };
+		list[i] = (struct sized){ i, a->f->parts.items[i].is_estimated ? 0 : moments_covariance(a->m->n, s->x, s->x, s->xx) };
 	}
 	if (cnt > 1)
 		qsort(list, cnt, sizeof(*list), larger_first);

@@ -105,7 +105,7 @@ static void choose_pairs(struct pair_maker *g)
 	for (uint32_t i = 0; i < cnt; i++) {
 		const struct sums *s = &g->columns->sums[i];
 
-		g->list[i] = (struct varying){ i, sqrt(moments_covariance(a->m->n, s->x, s->x, s->xx)) };
+		g->list[i] = (struct varying){ i, a->f->parts.items[i].is_estimated ? 0 : sqrt(moments_covariance(a->m->n, s->x, s->x, s->xx)) };
 	}
 	if (cnt > 1)
 		qsort(g->list, cnt, sizeof(*g->list), larger_first);
@@ -444,6 +444,8 @@ static void keep_pairs(struct pair_maker *g)
 		struct part *p = &a->f->parts.items[i];
 		const struct sums *x = &g->columns->sums[i];
 
+		if (p->is_estimated)
+			continue;
 		p->variance_share = analysis_share(a, moments_covariance(a->m->n, x->x, x->x, x->xx));
 		p->other_pairs = 2 * analysis_share(a, moments_covariance(a->m->n, x->x, rest[i].x, rest[i].xt));
 	}

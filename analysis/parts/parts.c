@@ -87,6 +87,7 @@ static void make_parts(const struct analysis *a, const struct factor_columns *fa
 			*slot = a->f->parts.cnt;
 		}
 		part_of_place[i] = (uint32_t)(*slot - 1);
+		a->f->parts.items[*slot - 1].is_estimated |= i < a->v->sample_cnt.cnt && a->v->sample_cnt.items[i] && kind == NODE_BODY;
 	}
 	ret->times = times_new(a->v, a->rows, part_of_place, a->f->parts.cnt);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/banned.h"
+#include "base/search.h"
 #include "base/map.h"
 #include "base/order.h"
 
@@ -77,11 +78,20 @@ static void charge_calls(struct before_sums *s, const struct timeline *tl, const
 	charge(s, FUNCTION_NONE, iv->start_ns - iv->idle_ns - known_ns);
 }
 
+/* It begins as it arrives. */
+static bool is_request(const struct trace *t, uint64_t sid)
+{
+	const struct request *r = t->requests.items;
+	size_t i = partition_point(j, t->requests.cnt, r[j].sid < sid);
+
+	return i < t->requests.cnt && r[i].sid == sid;
+}
+
 void before_sums_add(struct before_sums *s, const struct timeline *tl, const struct interval *iv, int64_t before_ns)
 {
 	double b = (double)(iv->start_ns - iv->idle_ns);
 
-	if (!iv->idle_ns || iv->idle_ns > iv->start_ns)
+	if (!iv->idle_ns || iv->idle_ns > iv->start_ns || is_request(tl->trace, iv->sid))
 		return;
 	VEC_ADD(&s->times_ns, iv->start_ns - iv->idle_ns);
 	if (iv->idle_ns < before_ns)

@@ -12,6 +12,9 @@
 
 struct timeline;			/* per-thread indexes over a sorted trace */
 
+/* A piece of a wait is charged to the functions around the wait, or to those of the waker (paper, Algorithm 2). */
+enum charge { CHARGE_WAITER, CHARGE_WAKER };
+
 /* A folded piece stands for several, which unfold() yields. */
 enum fold {
 	FOLD_NONE,

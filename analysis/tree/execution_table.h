@@ -7,8 +7,7 @@
 #ifndef ANALYSIS_TREE_EXECUTION_TABLE_H
 #define ANALYSIS_TREE_EXECUTION_TABLE_H
 
-#include "analysis/tree/charge.h"
-#include "trace/model.h"
+#include "analysis/path/critical_path.h"
 
 /* A row of the execution-time table (paper 3.3.3).  label: a function's name, "other" or
  * "wait:CLASS". */

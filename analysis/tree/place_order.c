@@ -77,6 +77,16 @@ static uint32_t new_id(const uint32_t *new_ids, uint32_t id)
 	return id == NODE_NONE ? NODE_NONE : new_ids[id];
 }
 
+static void move_sample_cnt(struct vtree *v, const uint32_t *old_ids)
+{
+	_cleanup_(freep) uint64_t *before = v->sample_cnt.cnt ? xcalloc(v->sample_cnt.cnt, sizeof(*before)) : NULL;
+
+	for (size_t i = 0; i < v->sample_cnt.cnt; i++)
+		before[i] = v->sample_cnt.items[i];
+	for (size_t i = 0; i < v->sample_cnt.cnt; i++)
+		v->sample_cnt.items[i] = before[old_ids[i]];
+}
+
 /* old_ids: [new]. */
 static void move_places(struct vtree *v, const uint32_t *old_ids, const uint32_t *new_ids)
 {
@@ -92,6 +102,7 @@ static void move_places(struct vtree *v, const uint32_t *old_ids, const uint32_t
 	free(v->places.items);
 	v->places.items = places;
 	v->places.cap = v->places.cnt;
+	move_sample_cnt(v, old_ids);
 }
 
 uint32_t *vtree_renumber(struct vtree *v, const struct trace *t)

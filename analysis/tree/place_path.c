@@ -78,7 +78,7 @@ static uint32_t blame_of(struct vtree *v, uint32_t wait, uint32_t function, enum
 	return vtree_other_child(v, wait, &like);
 }
 
-static uint32_t blame_in(struct vtree *v, uint32_t wait, uint32_t function, enum trace_state state)
+uint32_t blame_in(struct vtree *v, uint32_t wait, uint32_t function, enum trace_state state)
 {
 	return blame_of(v, wait, function, state, KIND_THREAD);
 }
@@ -100,6 +100,15 @@ static uint32_t blame_path(struct vtree *v, uint32_t wait, uint32_t innermost)
 	return wait;
 }
 
+/* The call itself, or the one of the program's own that it is called by. */
+static uint32_t own_call(const struct vtree *v, uint32_t innermost)
+{
+	const struct trace *t = v->tl->trace;
+	uint32_t above = v->tl->parents[innermost];
+
+	return above != INVOCATION_NONE && t->functions.items[t->invocations.items[innermost].function].is_system ? above : innermost;
+}
+
 /* Where what one in that call was doing is charged; tid: of its thread. */
 uint32_t blame_at(struct vtree *v, uint32_t wait, uint64_t tid, uint32_t innermost, enum trace_state state,
 			 enum thread_kind device)
@@ -108,7 +117,10 @@ uint32_t blame_at(struct vtree *v, uint32_t wait, uint64_t tid, uint32_t innermo
 
 	if (!v->tl->trace->look.is_one || innermost == INVOCATION_NONE)
 		return blame_of(v, wait, function, state, device);
+	if (state_is_runqueue(state))	/* it could run on: what it had called of a library did not keep it */
+		innermost = own_call(v, innermost);
 	path = blame_path(v, wait, innermost);
+	function = v->tl->trace->invocations.items[innermost].function;
 	return blame_of(v, path, state == STATE_RUNNING ? FUNCTION_NONE : function, state, device);
 }
 

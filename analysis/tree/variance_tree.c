@@ -9,6 +9,7 @@
  *	blocked, woken late, explained	under the innermost function, a wait of that class; there,
  *					a blame: the innermost function of the thread that is
  *					charged, with its own class if it was blocked itself
+ *	running of a request		its samples move a part of it to their functions (place_samples.c)
  *	queue				a wait of the interval itself, as no function waits; there,
  *					where its thread worked for others or had yet to pick it up, a
  *					blame: the innermost function it was in meanwhile
@@ -120,6 +121,8 @@ void vtree_free(struct vtree *v)
 	map_free(v->place_of_label);
 	vtree_leave(v);
 	VEC_RELEASE(&v->ns);
+	VEC_RELEASE(&v->samples);
+	VEC_RELEASE(&v->sample_cnt);
 	VEC_RELEASE(&v->touched);
 	VEC_RELEASE(&v->unplaced);
 	VEC_RELEASE(&v->open);
@@ -178,7 +181,7 @@ uint32_t vtree_other_child(struct vtree *v, uint32_t parent, const struct place 
 	return recent->found;
 }
 
-static uint32_t body_of(struct vtree *v, uint32_t place)
+uint32_t vtree_body(struct vtree *v, uint32_t place)
 {
 	uint32_t id = v->places.items[place].body;
 
@@ -202,6 +205,13 @@ static uint32_t wait_in(struct vtree *v, uint32_t place, enum trace_state wait)
 	};
 
 	return vtree_other_child(v, place, &like);
+}
+
+uint32_t vtree_function_child(struct vtree *v, uint32_t parent, uint32_t function)
+{
+	struct place like = { .kind = NODE_FUNCTION, .function = function, .call_site = CALL_SITE_NONE };
+
+	return v->places.items[parent].function == function && parent ? parent : child_like(v, parent, &like);
 }
 
 static uint32_t find_function_in(struct vtree *v, uint32_t place, const struct invocation *i)
@@ -357,8 +367,13 @@ static void place_blame(struct vtree *v, uint32_t wait, const struct piece *p, i
 		charge(v, blame_nobody(v, wait), end_ns - start_ns);
 		return;
 	}
-	for (stack_walk_init(&w, v->tl, p->tid, start_ns, end_ns); stack_walk_next(&w); )
-		charge(v, blame_at(v, wait, p->tid, w.innermost, p->state, p->device), w.to_ns - w.from_ns);
+	for (stack_walk_init(&w, v->tl, p->tid, start_ns, end_ns); stack_walk_next(&w); ) {
+		uint32_t place = blame_at(v, wait, p->tid, w.innermost, p->state, p->device);
+
+		charge(v, place, w.to_ns - w.from_ns);
+		if (p->state == STATE_RUNNING && w.innermost == INVOCATION_NONE)
+			vtree_take_samples(v, p->tid, w.from_ns, w.to_ns, wait, place);
+	}
 }
 
 static void place_queue(struct vtree *v, const struct piece *p)
@@ -370,8 +385,13 @@ static void place_queue(struct vtree *v, const struct piece *p)
 		charge(v, queue_blame_at(v, wait, p, INVOCATION_NONE, STATE_QUEUE), p->end_ns - p->start_ns);
 		return;
 	}
-	for (stack_walk_init(&w, v->tl, p->tid, p->start_ns, p->end_ns); stack_walk_next(&w); )
-		charge(v, queue_blame_at(v, wait, p, w.innermost, p->meanwhile), w.to_ns - w.from_ns);
+	for (stack_walk_init(&w, v->tl, p->tid, p->start_ns, p->end_ns); stack_walk_next(&w); ) {
+		uint32_t place = queue_blame_at(v, wait, p, w.innermost, p->meanwhile);
+
+		charge(v, place, w.to_ns - w.from_ns);
+		if (p->meanwhile == STATE_RUNNING && w.innermost == INVOCATION_NONE)
+			vtree_take_samples(v, p->tid, w.from_ns, w.to_ns, wait, place);
+	}
 }
 
 /* The stack of the interval's thread: the interval itself, which ends last, then calls from the outermost in.
@@ -403,7 +423,7 @@ static inline void charge_body(struct vtree *v, struct open_call *c, int64_t *no
 	if (ns <= 0)
 		return;
 	if (c->body == NODE_NONE)
-		c->body = body_of(v, c->place);
+		c->body = vtree_body(v, c->place);
 	charge(v, c->body, ns);
 }
 
@@ -450,6 +470,8 @@ static void place_running(struct vtree *v, const struct piece *p)
 		inside = enter_call(v, inside, ends_ns[i], place);
 	}
 	leave_calls(v, inside, &now, p->end_ns);
+	if (v->takes_samples)		/* no function around it has a probe */
+		vtree_take_samples(v, p->owner_tid, p->start_ns, p->end_ns, NODE_NONE, vtree_body(v, 0));
 }
 
 static void place_by_waiter(struct vtree *v, const struct piece *p)
@@ -477,7 +499,7 @@ static void place_by_waiter(struct vtree *v, const struct piece *p)
 static uint32_t terminal_by_waker(struct vtree *v, uint32_t innermost, enum trace_state state)
 {
 	if (state == STATE_RUNNING)
-		return body_of(v, place_of(v, innermost));
+		return vtree_body(v, place_of(v, innermost));
 	return blame_nobody(v, wait_in(v, 0, state));
 }
 
@@ -549,6 +571,7 @@ static void end_row(struct vtree *v)
 {
 	struct cell *cells;
 
+	vtree_charge_samples(v);
 	VEC_ROOM(&v->row, v->touched.cnt);
 	cells = v->row.items;
 	mark_present(v, 0);

@@ -15,7 +15,6 @@
 #include "analysis/findings/findings.h"
 #include "analysis/path/timeline.h"
 #include "analysis/path/wait_totals.h"
-#include "analysis/tree/charge.h"
 #include "analysis/tree/rows.h"
 
 /* A blame without functions, but with a kind: not KIND_THREAD. */
@@ -28,6 +27,7 @@ struct place {				/* 64 bytes, one cache line: calls visit places all the time *
 	enum thread_kind device : 8;	/* as in struct node */
 	bool is_wait : 1;
 	bool outermost : 1;		/* function: no place of the same function is above */
+	bool is_sampled : 1;		/* terminal: its time is that of samples (place_samples.c) */
 	uint32_t parent;		/* NODE_NONE for place 0, the interval */
 	uint32_t first_child, next_sibling;	/* NODE_NONE at the end; latest child first */
 	uint32_t ordinal;		/* among its siblings, from 0 in order of discovery */
@@ -51,6 +51,10 @@ typedef VEC(uint32_t) place_list;
 struct placed_call {
 	uint32_t place;			/* 0, the interval's: not looked up yet */
 	uint32_t row;			/* number of the window's last row that counted it; 0: none */
+};
+
+struct sample_charge {
+	uint32_t from, to;
 };
 
 struct vtree {
@@ -77,6 +81,12 @@ struct vtree {
 	place_list *called;		/* gets the place of each call of a row; NULL: nobody asks */
 	struct put_aside *put_aside;	/* as waiters */
 	struct waiter_sums *waiters;	/* receives the rows as well; NULL: none; not owned */
+	bool takes_samples;		/* set by the caller; the same as without where the trace has none */
+	VEC(struct sample_charge) samples;	/* of the row being made */
+	int64_t sample_cost_ns;		/* of the last row: it took that much less than its interval */
+	double effective_samples;	/* of all rows together (analysis/pass/sampled.h); with the next: */
+	uint64_t all_samples;
+	VEC(uint64_t) sample_cnt;	/* per place, once sampled_settle() has run: on how many its time rests; else empty */
 	struct past *past;		/* NULL until a piece is too long to unfold */
 	past_sums sums;
 };
@@ -128,10 +138,27 @@ void vtree_divide(struct vtree *v, uint32_t unit);
  */
 uint32_t *vtree_renumber(struct vtree *v, const struct trace *t);
 
+/*
+ * place_samples.c: samples of p's thread in (start, end], in which it ran, move their periods from that place to those of their
+ * functions; wait: the wait which that explains, NODE_NONE: none.
+ */
+void vtree_take_samples(struct vtree *v, uint64_t tid, int64_t start_ns, int64_t end_ns, uint32_t wait, uint32_t from);
+void vtree_charge_samples(struct vtree *v);	/* the row is complete but for these */
+
+/* What the samples below such a place were taken from: the interval, or a wait, that is above it. */
+uint32_t vtree_sampled_root(const struct vtree *v, uint32_t place);
+/* Where the running time of it is that is in nothing below: of a function, of one to blame, of the interval, of others during a wait.
+ * No more rows come. */
+uint32_t vtree_own_place(struct vtree *v, uint32_t place);
+
 /* place_path.c: where time of a wait is charged, by what the one to blame was doing; private to this room. */
 
 /* The wait or blame like that one below parent, made if there is none. */
 uint32_t vtree_other_child(struct vtree *v, uint32_t parent, const struct place *like);
+uint32_t vtree_function_child(struct vtree *v, uint32_t parent, uint32_t function);
+uint32_t vtree_body(struct vtree *v, uint32_t place);
+/* The one to blame, who did nothing but run, below a wait or another one. */
+uint32_t blame_in(struct vtree *v, uint32_t wait, uint32_t function, enum trace_state state);
 
 /* What one in that call was doing: running, or blocked in state. */
 uint32_t blame_at(struct vtree *v, uint32_t wait, uint64_t tid, uint32_t innermost, enum trace_state state,

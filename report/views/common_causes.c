@@ -188,6 +188,9 @@ json_t *pairs_rest_json(const struct findings *f)
 	double own = 0, other = 0;
 	json_t *o;
 
+	for (size_t i = 0; i < f->parts.cnt; i++)
+		if (f->parts.items[i].is_estimated)	/* its variance is not known */
+			return json_null();
 	if (f->parts.cnt == 0)
 		return json_null();
 	for (size_t i = 0; i < f->parts.cnt; i++) {

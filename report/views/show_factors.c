@@ -7,6 +7,7 @@
  * contribution.  The columns that rank are printed beside each other, so that the arithmetic can be followed: 9 x
  * 0.619 = 5.57.
  */
+#include <inttypes.h>
 #include <math.h>
 
 #include "base/banned.h"
@@ -124,10 +125,13 @@ static void add_ranks(struct table *t, const struct factor *f)
 
 static void add_shares(const struct drawing *d, struct table *t, const struct factor *f)
 {
-	bool pair = f->kind == FACTOR_PAIR, has_ci95 = d->paper ? f->has_paper_ci95 : f->has_ci95;
+	bool pair = f->kind == FACTOR_PAIR, exact = !f->samples, has_ci95 = d->paper ? f->has_paper_ci95 : f->has_ci95;
 	char text[TEXT_MAX];
 
-	add_percent(t, true, f->share);
+	if (exact)
+		add_percent(t, true, f->share);
+	else
+		table_cell(t, "~%s", text_percent_cell(text, f->share));
 	if (d->paper)
 		add_percent(t, true, f->paper_contribution);
 	if (d->with_ci95)
@@ -145,11 +149,11 @@ static void add_shares(const struct drawing *d, struct table *t, const struct fa
 			table_cell(t, "%s", "");
 	}
 	if (!d->paper && d->left_out < NO_OWN)
-		add_percent(t, true, f->variance_share);
+		add_percent(t, exact, f->variance_share);
 	if (!d->paper && d->left_out < NO_SHARED)
-		add_percent(t, !pair, f->share - f->variance_share);
+		add_percent(t, !pair && exact, f->share - f->variance_share);
 	if (!d->paper)
-		add_percent(t, !pair, factor_gain(f));
+		add_percent(t, !pair && exact, factor_gain(f));
 	if (d->with_trimmed)
 		add_percent(t, f->has_trimmed, f->trimmed_share);
 	if (d->with_tail)
@@ -390,21 +394,25 @@ static json_t *ranks_json(const struct factor *f)
 static void set_evidence(json_t *o, const struct view_input *in, const struct factor *f)
 {
 	bool paper = in->options.ranking.paper, pair = f->kind == FACTOR_PAIR;
-	bool known = paper ? f->has_paper_resolved : f->has_resolved;
+	bool known = paper ? f->has_paper_resolved : f->has_resolved, exact = !f->samples;
 
 	json_set(o, "ci95", json_ci95(f->has_ci95, f->ci95));
 	json_set(o, "resolved", known ? json_boolean(paper ? f->paper_resolved : f->resolved) : json_null());
 	json_set(o, "rank_interval", paper ? json_null() : ranks_json(f));
 	json_set(o, "intervals_needed", known && !paper ? json_u64(f->rank_needed) : json_null());
-	json_set(o, "variance_share", json_number(f->variance_share));
-	json_set(o, "shared_share", pair ? json_null() : json_number(f->share - f->variance_share));
-	json_set(o, "gain", pair ? json_null() : json_number(factor_gain(f)));
+	json_set(o, "variance_share", exact ? json_number(f->variance_share) : json_null());
+	json_set(o, "shared_share", pair || !exact ? json_null() : json_number(f->share - f->variance_share));
+	json_set(o, "gain", pair || !exact ? json_null() : json_number(factor_gain(f)));
 	json_set(o, "work_share", f->has_work_share ? json_number(f->work_share) : json_null());
 	json_set(o, "work_ci95", json_ci95(f->has_work_ci95, f->work_ci95));
 	json_set(o, "trimmed_share", f->has_trimmed ? json_number(f->trimmed_share) : json_null());
 	json_set(o, "presence", f->has_presence ? json_number(f->presence) : json_null());
 	json_set(o, "paper_contribution", json_number(f->paper_contribution));
-	json_set(o, "paper_ci95", json_ci95(f->has_paper_ci95, f->paper_ci95));
+	json_set(o, "paper_ci95", json_ci95(f->has_paper_ci95 && exact, f->paper_ci95));
+	if (!exact) {
+		json_set(o, "estimated", json_true());
+		json_set(o, "samples", json_u64(f->samples));
+	}
 }
 
 static bool is_p99(const struct view_input *in)
@@ -502,16 +510,20 @@ static void factor_csv(FILE *out, const struct view_input *in, const struct fact
 	bool known = paper ? f->has_paper_resolved : f->has_resolved;
 	char low[TEXT_MAX], high[TEXT_MAX], shared[TEXT_MAX], gain[TEXT_MAX], tail[TEXT_MAX];
 	char presence[TEXT_MAX], paper_low[TEXT_MAX], paper_high[TEXT_MAX], work[TEXT_MAX];
-	char work_low[TEXT_MAX], work_high[TEXT_MAX], trimmed[TEXT_MAX];
+	char work_low[TEXT_MAX], work_high[TEXT_MAX], trimmed[TEXT_MAX], own[TEXT_MAX], samples[TEXT_MAX] = "";
+	bool exact = !f->samples;
 
-	csv_line(out, "utttttt" "ddd" "u" "ddd" "ttt" "tttt" "uuu" "ttt" "ttt", (uint64_t)rank,
+	if (!exact)
+		snprintf(samples, sizeof(samples), "%" PRIu64, f->samples);
+
+	csv_line(out, "utttttt" "dtd" "u" "ddd" "ttt" "tttt" "uuu" "ttt" "tttt", (uint64_t)rank,
 		 factor_kind_name(f->kind), f->function, f->file, f->functions[0], f->functions[1],
-		 f->is_wait ? trace_state_name(f->wait) : NULL, f->share, f->variance_share,
+		 f->is_wait ? trace_state_name(f->wait) : NULL, f->share, csv_number(own, exact, f->variance_share),
 		 f->paper_contribution, (uint64_t)f->height, f->specificity, rank_score(in, f), f->mean_ns,
 		 csv_number(low, f->has_ci95, f->ci95[0]), csv_number(high, f->has_ci95, f->ci95[1]),
 		 !known ? "" : (paper ? f->paper_resolved : f->resolved) ? "1" : "0",
-		 csv_number(shared, !pair, f->share - f->variance_share),
-		 csv_number(gain, !pair, factor_gain(f)), csv_number(tail, f->has_tail, f->tail_share),
+		 csv_number(shared, !pair && exact, f->share - f->variance_share),
+		 csv_number(gain, !pair && exact, factor_gain(f)), csv_number(tail, f->has_tail, f->tail_share),
 		 csv_number(presence, f->has_presence, f->presence), (uint64_t)f->rank_low,
 		 (uint64_t)f->rank_high, f->rank_needed,
 		 csv_number(paper_low, f->has_paper_ci95, f->paper_ci95[0]),
@@ -519,7 +531,7 @@ static void factor_csv(FILE *out, const struct view_input *in, const struct fact
 		 csv_number(work, f->has_work_share, f->work_share),
 		 csv_number(work_low, f->has_work_ci95, f->work_ci95[0]),
 		 csv_number(work_high, f->has_work_ci95, f->work_ci95[1]),
-		 csv_number(trimmed, f->has_trimmed, f->trimmed_share));
+		 csv_number(trimmed, f->has_trimmed, f->trimmed_share), samples);
 }
 
 static void factors_csv(FILE *out, const struct view_input *in)
@@ -527,12 +539,12 @@ static void factors_csv(FILE *out, const struct view_input *in)
 	_cleanup_(freep) uint32_t *order = NULL;
 	size_t cnt = select_factors(in, &order);
 
-	csv_line(out, "tttttttttttttttttttttttttttttt", "rank", "kind", "function", "file", "function_a",
+	csv_line(out, "ttttttttttttttttttttttttttttttt", "rank", "kind", "function", "file", "function_a",
 		 "function_b", "wait", "share", "variance_share", "paper_contribution", "height",
 		 "specificity", "score", "mean_ns", "ci95_low", "ci95_high", "resolved", "shared_share",
 		 "gain", "tail_share", "presence", "rank_low", "rank_high", "intervals_needed",
 		 "paper_ci95_low", "paper_ci95_high", "work_share", "work_ci95_low", "work_ci95_high",
-		 "trimmed_share");
+		 "trimmed_share", "samples");
 	for (size_t i = 0; i < cnt; i++)
 		factor_csv(out, in, &in->findings->factors.items[order[i]], i + 1);
 }

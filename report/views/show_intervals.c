@@ -32,6 +32,7 @@ static void intervals_text(const struct style *s, const struct view_input *in)
 	_cleanup_(table_freep) struct table *t = table_new();
 	_cleanup_(freep) size_t *order = findings_by_latency(f);
 	char text[TEXT_MAX];
+	bool any = false;
 
 	if (!in->options.ranking.all && shown > most)
 		shown = most;
@@ -41,6 +42,13 @@ static void intervals_text(const struct style *s, const struct view_input *in)
 	table_column(t, "started after", TABLE_RIGHT);
 	table_column(t, "on thread", TABLE_RIGHT);
 	table_column(t, "ended on", TABLE_RIGHT);
+	for (size_t i = 0; i < cnt && !any; i++)
+		any = f->intervals.items[i].connection > 0;
+	if (any) {
+		table_column(t, "connection", TABLE_RIGHT);
+		table_column(t, "bytes in", TABLE_RIGHT);
+		table_column(t, "bytes out", TABLE_RIGHT);
+	}
 	table_column(t, "", TABLE_LEFT);
 	for (size_t i = 0; i < shown; i++) {
 		const struct interval_row *row = &f->intervals.items[order[i]];
@@ -51,6 +59,11 @@ static void intervals_text(const struct style *s, const struct view_input *in)
 		table_cell(t, "%s", text_ns(text, after_ns, s->utf8));
 		table_cell(t, "%" PRIu64, row->start_tid);
 		table_cell(t, "%" PRIu64, row->end_tid);
+		if (any) {
+			table_cell(t, "%u", row->connection);
+			table_cell(t, "%u", row->bytes_in);
+			table_cell(t, "%u", row->bytes_out);
+		}
 		table_cell(t, "%s", row->root_only ? "root-only" : "");
 	}
 	table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
@@ -79,6 +92,12 @@ static json_t *intervals_json(const struct view_input *in)
 		json_set(interval, "start_thread", json_u64(row->start_tid));
 		json_set(interval, "end_thread", json_u64(row->end_tid));
 		json_set(interval, "root_only", json_boolean(row->root_only));
+		if (row->connection) {
+			json_set(interval, "connection", json_integer(row->connection));
+			json_set(interval, "port", row->port ? json_integer(row->port) : json_null());
+			json_set(interval, "bytes_in", json_integer(row->bytes_in));
+			json_set(interval, "bytes_out", json_integer(row->bytes_out));
+		}
 		json_add(list, interval);
 	}
 	json_set(o, "intervals", list);
@@ -89,15 +108,15 @@ static void intervals_csv(FILE *out, const struct view_input *in)
 {
 	_cleanup_(freep) bool *wanted = rows_wanted(in);
 
-	csv_line(out, "ttttttt", "sid", "name", "start_ns", "end_ns", "latency_ns", "start_thread",
-		 "end_thread");
+	csv_line(out, "ttttttttttt", "sid", "name", "start_ns", "end_ns", "latency_ns", "start_thread",
+		 "end_thread", "connection", "port", "bytes_in", "bytes_out");
 	for (size_t i = 0; i < in->findings->intervals.cnt; i++) {
 		const struct interval_row *row = &in->findings->intervals.items[i];
 
 		if (wanted[i])
-			csv_line(out, "utiiiuu", row->sid, in->findings->interval.name,
-				 row->start_ns, row->end_ns, row->end_ns - row->start_ns,
-				 row->start_tid, row->end_tid);
+			csv_line(out, "utiiiuu" "uuuu", row->sid, in->findings->interval.name,
+				 row->start_ns, row->end_ns, row->end_ns - row->start_ns, row->start_tid, row->end_tid,
+				 (uint64_t)row->connection, (uint64_t)row->port, (uint64_t)row->bytes_in, (uint64_t)row->bytes_out);
 	}
 }
 

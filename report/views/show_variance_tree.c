@@ -11,6 +11,7 @@
  * number but no bar.  On a narrow terminal columns are dropped before names are cut: numbers without names say
  * nothing.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,7 @@ static void add_share(const struct drawing *d, struct table *t, int left_out, do
 	unsigned width = d->s->width, bar_width;
 	char percent[TEXT_MAX];
 
-	table_cell(t, "%s", text_percent_cell(percent, share));
+	table_cell(t, "%s%s", n && n->samples ? "~" : "", text_percent_cell(percent, share));
 	if (with_ci95(d))
 		table_cell(t, "%s", n && n->id && n->has_ci95 ?
 			   text_plus_minus(percent, n->ci95, d->s->utf8) : "");
@@ -111,11 +112,11 @@ static void add_line(const struct drawing *d, struct table *t, size_t i, int lef
 	if (n && (n->kind == NODE_WAIT || n->kind == NODE_BLAME))
 		table_style(t, style_wait(d->s));
 	if (left_out < NO_SD)
-		table_cell(t, "%s", n ? text_ns(text, sqrt(n->variance_ns2), d->s->utf8) : "");
+		table_cell(t, "%s", n && !n->samples ? text_ns(text, sqrt(n->variance_ns2), d->s->utf8) : "");
 	if (left_out < NO_MEAN)
 		table_cell(t, "%s", text_ns(text, n ? n->mean_ns : l->rest_mean_ns, d->s->utf8));
 	if (left_out < NO_CALLS) {
-		if (n && n->kind == NODE_FUNCTION)
+		if (n && n->kind == NODE_FUNCTION && !n->samples)
 			table_cell(t, "%.3g", n->calls_per_interval);
 		else
 			table_cell(t, "%s", "");
@@ -214,6 +215,8 @@ static void print_covariance(const struct style *s, const struct findings *f)
 static void print_legend(const struct style *s, const struct findings *f, bool any_chain, double least)
 {
 	bool any_open = false, any_blame = false, any_runnable = false, any_above = false;
+	uint64_t most_samples = 0;
+	char text[TEXT_MAX];
 
 	for (size_t i = 0; i < f->nodes.cnt; i++) {
 		const struct node *n = &f->nodes.items[i];
@@ -222,6 +225,7 @@ static void print_legend(const struct style *s, const struct findings *f, bool a
 		any_above |= share_is_above_all(n->share);
 		any_blame |= n->kind == NODE_BLAME;
 		any_runnable |= n->kind == NODE_WAIT && n->wait == STATE_RUNNABLE;
+		most_samples = n->samples > most_samples ? n->samples : most_samples;
 	}
 	fprintf(s->out, "share: Cov(X,T)/Var(T); the shares below a node sum to its own\n");
 	if (any_above)
@@ -243,6 +247,8 @@ static void print_legend(const struct style *s, const struct findings *f, bool a
 		fprintf(s->out, "by: what the waker (queue: the thread) did meanwhile, and in what it was blocked itself\n");
 	if (any_runnable)
 		fprintf(s->out, "runnable: it could have run, but others had the CPUs\n");
+	if (most_samples)
+		fprintf(s->out, "~: running time by samples, up to %s of them; all else is exact\n", text_cnt(text, most_samples));
 	if (any_open)
 		fprintf(s->out, "+: calls functions that carry no probe yet\n");
 }
@@ -326,13 +332,17 @@ static json_t *node_json(const struct findings *f, const struct node *n)
 		json_set(o, "peer", peer_text(n));
 	}
 	json_set(o, "mean_ns", json_ns(n->mean_ns));
-	json_set(o, "variance_ns2", json_ns(n->variance_ns2));
+	json_set(o, "variance_ns2", n->samples ? json_null() : json_ns(n->variance_ns2));
 	json_set(o, "share", json_number(n->share));
 	json_set(o, "ci95", json_ci95(n->has_ci95, n->ci95));
-	json_set(o, "variance_share", json_number(n->variance_share));
+	json_set(o, "variance_share", n->samples ? json_null() : json_number(n->variance_share));
 	json_set(o, "calls_per_interval", json_number(n->calls_per_interval));
 	json_set(o, "presence", json_number(n->presence));
 	json_set(o, "open", json_boolean(n->open));
+	if (n->samples) {
+		json_set(o, "estimated", json_true());
+		json_set(o, "samples", json_u64(n->samples));
+	}
 	return o;
 }
 
@@ -383,12 +393,13 @@ static json_t *variance_tree_json(const struct view_input *in)
 
 static void variance_tree_csv(FILE *out, const struct view_input *in)
 {
-	csv_line(out, "tttttttttttttttt", "id", "parent", "kind", "function", "file", "line",
+	csv_line(out, "ttttttttttttttttt", "id", "parent", "kind", "function", "file", "line",
 		 "call_site", "wait", "mean_ns", "variance_ns2", "share", "variance_share",
-		 "calls_per_interval", "presence", "ci95_low", "ci95_high");
+		 "calls_per_interval", "presence", "ci95_low", "ci95_high", "samples");
 	for (size_t i = 0; i < in->findings->nodes.cnt; i++) {
 		const struct node *n = &in->findings->nodes.items[i];
 		char parent[TEXT_MAX] = "", line[TEXT_MAX] = "", low[TEXT_MAX] = "", high[TEXT_MAX] = "";
+		char variance[TEXT_MAX] = "", own[TEXT_MAX] = "", samples[TEXT_MAX] = "";
 
 		if (n->parent != NODE_NONE)
 			snprintf(parent, sizeof(parent), "%u", n->parent);
@@ -398,11 +409,17 @@ static void variance_tree_csv(FILE *out, const struct view_input *in)
 			snprintf(low, sizeof(low), "%.17g", n->ci95[0]);
 			snprintf(high, sizeof(high), "%.17g", n->ci95[1]);
 		}
-		csv_line(out, "utttt" "ttt" "dddddd" "tt", (uint64_t)n->id, parent,
+		if (n->samples) {
+			snprintf(samples, sizeof(samples), "%" PRIu64, n->samples);
+		} else {
+			snprintf(variance, sizeof(variance), "%.17g", n->variance_ns2);
+			snprintf(own, sizeof(own), "%.17g", n->variance_share);
+		}
+		csv_line(out, "utttt" "ttt" "dtdtdd" "ttt", (uint64_t)n->id, parent,
 			 node_kind_name(n->kind), n->function, n->file, line,
 			 n->call_site, n->is_wait ? trace_state_name(n->wait) : NULL, n->mean_ns,
-			 n->variance_ns2, n->share, n->variance_share, n->calls_per_interval,
-			 n->presence, low, high);
+			 variance, n->share, own, n->calls_per_interval,
+			 n->presence, low, high, samples);
 	}
 }
 

@@ -43,6 +43,8 @@ void add_place(struct str *to, const char *file, uint32_t line)
 
 char *cause_state(const struct summed_cause *c)
 {
+	if (c->known && c->function && c->how == HOW_RUNQUEUE)
+		return xstrdup("waiting for a CPU");
 	if (!c->known || c->how == HOW_RUNQUEUE || !c->function || c->peer)
 		return xstrdup("");
 	if (c->is_mixed)
@@ -167,6 +169,8 @@ void cause_add_how(struct str *to, const struct findings *f, const struct summed
 		add_waiting(to, f, c, utf8);
 		return;
 	}
+	if (c->known && c->function && c->how == HOW_RUNQUEUE)
+		str_add(to, ", most of it waiting for a CPU");
 	if (!c->known || c->how == HOW_RUNQUEUE || !c->function)
 		return;
 	str_add(to, by_itself || c->waiter_share >= NEARLY_ALL * c->share ? ": " : ": mostly, ");

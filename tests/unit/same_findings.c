@@ -53,6 +53,7 @@ static void same_node(const struct node *a, const struct node *b)
 	same_text(a->device, b->device);
 	same_text(a->put_aside, b->put_aside);
 	same_text(a->taken_up, b->taken_up);
+	assert_true(a->samples == b->samples);
 }
 
 static void same_because(const struct because *a, const struct because *b)
@@ -102,6 +103,7 @@ static void same_factor(const struct factor *a, const struct factor *b)
 	same_ci95(a->has_work_ci95, a->work_ci95, b->has_work_ci95, b->work_ci95);
 	assert_int_equal(a->has_trimmed, b->has_trimmed);
 	same_double(a->trimmed_share, b->trimmed_share);
+	assert_true(a->samples == b->samples);
 	same_ci95(a->has_paper_ci95, a->paper_ci95, b->has_paper_ci95, b->paper_ci95);
 	assert_int_equal(a->has_paper_resolved, b->has_paper_resolved);
 	assert_int_equal(a->paper_resolved, b->paper_resolved);
@@ -163,6 +165,7 @@ static void same_part(const struct part *a, const struct part *b)
 	same_double(a->fast_presence, b->fast_presence);
 	same_double(a->variance_share, b->variance_share);
 	same_double(a->other_pairs, b->other_pairs);
+	assert_int_equal(a->is_estimated, b->is_estimated);
 }
 
 static void same_part_pairs(const struct findings *a, const struct findings *b)
@@ -240,6 +243,7 @@ static void same_summed_causes(const struct findings *a, const struct findings *
 		same_text(x->waiter_file, y->waiter_file);
 		assert_int_equal(x->waiter_line, y->waiter_line);
 		same_double(x->waiter_share, y->waiter_share);
+		assert_int_equal(x->is_estimated, y->is_estimated);
 		assert_int_equal(x->places.cnt, y->places.cnt);
 		for (size_t k = 0; k < x->places.cnt; k++)
 			assert_int_equal(x->places.items[k], y->places.items[k]);
@@ -300,6 +304,8 @@ void same_findings(const struct findings *a, const struct findings *b)
 		assert_true(x->sid == y->sid && x->start_ns == y->start_ns && x->end_ns == y->end_ns);
 		assert_true(x->start_tid == y->start_tid && x->end_tid == y->end_tid);
 		assert_int_equal(x->root_only, y->root_only);
+		assert_true(x->connection == y->connection && x->port == y->port);
+		assert_true(x->bytes_in == y->bytes_in && x->bytes_out == y->bytes_out);
 	}
 	assert_int_equal(a->warnings.cnt, b->warnings.cnt);
 	for (size_t i = 0; i < a->warnings.cnt; i++) {

@@ -6,7 +6,7 @@
  *	-> main > serve > append > pthread_mutex_lock
  *
  * What stands above main, or above a thread's function, is left out; so are functions of system libraries, but for the first
- * that the innermost function of the program's called, which says what it did; and functions without a name.
+ * that the innermost function of the program's called, which says what it waited for; and functions without a name.
  *
  * The function that reads requests is found by itself: the outermost one of the stacks that end in a read which is in none of
  * the stacks in which threads wait for requests.
@@ -18,6 +18,7 @@
 #include "base/map.h"
 #include "base/search.h"
 #include "base/str.h"
+#include "trace/kernel/kernel_merging.h"
 #include "trace/kernel/requests.h"
 
 enum { FRAMES_MAX = 512 };
@@ -83,17 +84,23 @@ static bool is_named(const char *frame, size_t len)
 	return len && frame[0] != '[' && !(len > 4 && memcmp(frame + len - 4, "_[k]", 4) == 0);
 }
 
+static bool is_system(const struct maker *m, uint32_t name)
+{
+	uint64_t unused;
+
+	return map_get(m->system, name, &unused) || starts_with(names_get(m->names, name), "__vdso_");
+}
+
 static void take_apart(struct maker *m, const char *text)
 {
 	m->text.cnt = 0;
 	while (*text && m->text.cnt < FRAMES_MAX) {
 		size_t len = strcspn(text, ";"), name = strcspn(text, ";@");
-		uint64_t unused;
 
 		if (is_named(text, name)) {
 			struct frame f = { number_of(m, text, name), false };
 
-			f.is_system = map_get(m->system, f.name, &unused);
+			f.is_system = is_system(m, f.name);
 			m->text.frames[m->text.cnt++] = f;
 		}
 		text += len + (text[len] == ';');
@@ -124,7 +131,7 @@ static uint32_t function_of(struct maker *m, uint32_t name)
 
 	if (!*slot) {
 		VEC_ADD(&m->t->functions, (struct function){ .name = arena_strdup(m->t->arena, names_get(m->names, name)),
-							     .probed = true });
+							     .probed = true, .is_system = is_system(m, name) });
 		*slot = m->t->functions.cnt;
 	}
 	return (uint32_t)*slot - 1;
@@ -152,15 +159,18 @@ static size_t last_own(const struct maker *m, size_t first)
 	return last;
 }
 
-static uint32_t chain_of_text(struct maker *m)
+static void find_chains(struct maker *m, struct stack_reading *ret)
 {
 	size_t first = first_own(m), last = last_own(m, first);
-	uint32_t chain = 0;
 
-	for (size_t i = first; i < m->text.cnt && last != SIZE_MAX && i <= last + 1; i++)
-		if (!m->text.frames[i].is_system || i == last + 1)
-			chain = chain_of(m, chain, m->text.frames[i].name);
-	return chain;
+	ret->chain = ret->own_chain = 0;
+	for (size_t i = first; i < m->text.cnt && last != SIZE_MAX && i <= last + 1; i++) {
+		if (m->text.frames[i].is_system && i != last + 1)
+			continue;
+		ret->chain = chain_of(m, ret->chain, m->text.frames[i].name);
+		if (!m->text.frames[i].is_system)
+			ret->own_chain = ret->chain;
+	}
 }
 
 static bool ends_in_read(const struct maker *m)
@@ -256,13 +266,15 @@ static void add_invocations(struct maker *m, uint64_t tid, int64_t start_ns, int
 static void add_stack(struct maker *m, const struct kernel_threads *x, const struct kernel_stack *s, const struct kernel_off *o)
 {
 	const struct kernel_part *part = kernel_part_at(x, s->tid, s->ns);
-	uint32_t chain = m->f->texts[s->stack].chain;
+	const struct stack_reading *text = &m->f->texts[s->stack];
+	/* Who could have run waits for a CPU, wherever he was. */
+	uint32_t chain = s->reason == STACK_SAMPLE || (o && !kernel_blocked(o)) ? text->own_chain : text->chain;
 
-	if (!part || !chain)
+	if (!part)
 		return;
 	if (s->reason == STACK_SAMPLE)
 		VEC_ADD(&m->t->samples, (struct stack_sample){ part->tid, s->ns, chain });
-	else if (s->reason == STACK_OUT && o)
+	else if (s->reason == STACK_OUT && o && chain)
 		add_invocations(m, part->tid, o->out_ns, o->in_ns, chain);
 }
 
@@ -351,7 +363,7 @@ static void read_texts(struct maker *m, const busy_times *busy)
 	count_waits(m, busy);
 	for (size_t i = 0; i < m->k->texts.cnt; i++) {
 		take_apart(m, m->k->texts.items[i]);
-		m->f->texts[i].chain = chain_of_text(m);
+		find_chains(m, &m->f->texts[i]);
 		note_idle(m, i);
 	}
 	find_reader(m);

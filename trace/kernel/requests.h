@@ -35,6 +35,7 @@ struct request_owner {			/* of an exchange: threads of the model */
 /* Of each text of a stack. */
 struct stack_reading {
 	uint32_t chain;			/* index into trace.chains */
+	uint32_t own_chain;		/* without what it called of a system library */
 	bool reads;			/* the function that reads requests is in it */
 	bool is_idle;			/* threads without a request wait there */
 };

@@ -185,14 +185,22 @@ static void take_samples(struct trace_slices *s)
 		qsort(s->starts_ns.items, s->starts_ns.cnt, sizeof(*s->starts_ns.items), compare_int64);
 }
 
-/* Names, functions and works are shared with the trace. */
+#define SHARE(w, t, list)			\
+	do {					\
+		(w)->list.items = (t)->list.items;	\
+		(w)->list.cnt = (t)->list.cnt;	\
+	} while (0)
+
+/* Names, functions and works are shared with the trace, and so is what belongs to requests: it is looked up by SID, or by time. */
 static struct trace *new_window(const struct trace *t)
 {
 	struct trace *w = trace_new();
 
 	trace_borrow_names(w, t);
-	w->works.items = t->works.items;
-	w->works.cnt = t->works.cnt;
+	SHARE(w, t, works);
+	SHARE(w, t, chains);
+	SHARE(w, t, samples);
+	SHARE(w, t, requests);
 	trace_copy_devices(w, t);
 	return w;
 }
@@ -201,6 +209,9 @@ static void free_window(struct trace *w)
 {
 	trace_return_names(w);
 	w->works.items = NULL;
+	w->chains.items = NULL;
+	w->samples.items = NULL;
+	w->requests.items = NULL;
 	trace_free(w);
 }
 
