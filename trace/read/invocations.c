@@ -103,7 +103,7 @@ void build_functions(struct reading *rd, uint32_t last_fid)
 		if (!name || !*name)
 			name = arena_printf(r->arena, "function-%zu", fid);
 		VEC_ADD(&rd->t->functions, (struct function){ name, f->file, f->line, f->key,
-			f->level > 0, false, true, false });
+			f->level > 0, false, true, false, false });
 	}
 }
 
