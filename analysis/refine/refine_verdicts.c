@@ -51,7 +51,8 @@ void refine_subjects_of(const struct refinement *r, const struct findings *f,
 		return;			/* no function causes it */
 	if (x->kind != FACTOR_PAIR)
 		add_subject(ret, refine_find(s, x->function, x->file, x->line), false);
-	if (x->kind != FACTOR_PAIR && !x->function) {
+	/* Not of a queue that nobody is blamed for: the next run would not look there, either (refine_learn.c). */
+	if (x->kind != FACTOR_PAIR && !x->function && s->own_nobody + s->own_nobody_doubt > r->options.threshold) {
 		indexes callers = { NULL, 0, 0 };
 
 		refine_callers(r, &callers);

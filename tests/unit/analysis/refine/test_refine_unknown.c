@@ -197,6 +197,38 @@ static void test_idle_costs_nothing(void **state)
 	}
 }
 
+/* In the queue, and its thread in no recorded function: the client thinks.  That is the end, and no factor calls more. */
+static void test_queue_of_nobody(void **state)
+{
+	static const char *const names[] = { "take", "loop", "work", NULL };
+	static const char *const calls[] = { "lt", "lw", NULL };
+	struct world w;
+
+	(void)state;
+	world_make(&w, names, calls);
+	for (int policy = 0; policy < 2; policy++) {
+		struct findings *f = found_new(100, 100000);
+		struct factor *x;
+		uint32_t queue;
+
+		world_start(&w, policy ? REFINE_PAPER : REFINE_BUDGET, 3);
+		queue = nobody(f, NODE_WAIT, 0, 0.9);
+		f->nodes.items[queue].is_wait = true;
+		f->nodes.items[queue].wait = STATE_QUEUE;
+		found_function(f, &w, 't', 0, 0.1, 1);
+		x = found_factor(f, &w, 't', 0.9);
+		x->kind = FACTOR_WAIT;
+		x->function = x->file = NULL;
+		x->is_wait = true;
+		x->wait = STATE_QUEUE;
+		assert_int_equal(refinement_step(w.r, f), REFINE_CLOSED);
+		assert_int_equal(w.r->verdicts.cnt, 1);
+		assert_int_equal(w.r->verdicts.items[0].kind, REFINE_VERDICT_END);
+		findings_free(f);
+		refinement_free(w.r);
+	}
+}
+
 static void found_waiter(struct findings *f, const struct world *w, char inside, char name, double share)
 {
 	const struct refine_function *around = &w->functions[world_index(w, inside)];
@@ -334,6 +366,7 @@ int main(void)
 		cmocka_unit_test(test_handing_on),
 		cmocka_unit_test(test_waits_are_named),
 		cmocka_unit_test(test_idle_costs_nothing),
+		cmocka_unit_test(test_queue_of_nobody),
 		cmocka_unit_test(test_waiters),
 		cmocka_unit_test(test_waiters_by_paper),
 		cmocka_unit_test(test_left),
