@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* choose.c - factors, largest first, each turned into what may be asked. */
+/* choose.c - turns factors into targets, largest factor first. */
 #include "analysis/causal/choose.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static bool ends_outside(enum trace_state wait)
 	return wait == STATE_IO || wait == STATE_SLEEP;
 }
 
-/* What a blame may be asked as: "" is the function itself; NULL: nothing. */
+/* The prefix of the target for a blame: "" for the function itself; NULL: the blame is no target. */
 static const char *prefix_of(const struct because *b)
 {
 	if (!b->function || b->function[0] == '(')	/* (disk), (timer) */

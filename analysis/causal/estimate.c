@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * estimate.c - gains of a point against the baselines of the same rounds.
+ * estimate.c - the gains of a point against the baselines of the same rounds.
  *
  *	gain = 1 - metric(all intervals of the point's blocks) / metric(all intervals of the baselines of those rounds)
  *
- * and of the throughput, intervals a virtual second, point / baseline - 1.
+ * The gain of the throughput (intervals per virtual second) is point / baseline - 1.
  *
- * Interval.  Draws take rounds at random, with replacement, as many as there are, both blocks of a round together.  The 2.5th
- * and 97.5th percentile of the draws' gains are too near to the gain where rounds are few: their distance is stretched by
+ * Interval.  A bootstrap draws as many rounds as there are, with replacement; both blocks of a round stay together.  With few
+ * rounds the 2.5th and 97.5th percentiles of the draws' gains are too close to the gain, so their distance is stretched by
  *
  *	t(.975, R - 1) / 1.96 * sqrt(R / (R - 1))	R = 6: 1.44, R = 30: 1.06
  *
- * and what the method itself may be off is added on both sides (of the variance, twice of it).
+ * and widened on both sides by the error of the method itself (for the variance, by twice that).
  *
- * p.  If the target has no effect, each round's two blocks might as well have been the other way round.  Of all 2^R ways, or of
- * `draws` random ones, p is the part with a gain as far from 0.  Example, R = 3, gains all above 0: 2 of 8 ways are as far,
- * p = .25.
+ * p.  If the target has no effect, the two blocks of each round could be swapped.  Of all 2^R ways to swap, or of `draws` random
+ * ones, p is the part whose gain is at least as far from 0.  Example, R = 3, all gains above 0: 2 of 8 ways are as far, p = .25.
  *
- * Rounds set aside.  Where the ratio of a round's two medians is off the rounds' median ratio by over a fifth and by over six
- * robust standard deviations (1.4826 MAD), something else hit one of its blocks.  The median of a block is looked at, not its mean,
- * so that the rare slow intervals that the tail is made of do not cost a round its place.
+ * Rounds set aside.  A round is left out if the ratio of its two medians differs from the median ratio of all rounds by more than a
+ * fifth and by more than six robust standard deviations (1.4826 MAD): something else disturbed one of its blocks.  The test uses a
+ * block's median, not its mean, so that the rare slow intervals of a tail do not disqualify a round.
  */
 #include "analysis/causal/estimate.h"
 
@@ -36,8 +35,8 @@
 #define DRAWS_DEFAULT 1000
 #define SEED 20241
 #define NORMAL_975 1.96
-#define ALL_WAYS_MAX 10			/* 2^10 ways to swap are tried one by one */
-#define BEYOND_MIN 10			/* intervals beyond a quantile, on both sides, for it to have an interval */
+#define ALL_WAYS_MAX 10			/* up to 2^10 ways to swap are all tried */
+#define BEYOND_MIN 10			/* a quantile has an interval only if this many intervals lie beyond it on both sides */
 #define ASIDE_ROUNDS_MIN 6
 #define ASIDE_RATIO 0.2
 #define ASIDE_SD 6
@@ -51,7 +50,7 @@ struct observation {
 };
 
 struct side_sums {
-	double cnt, sum, squares, seconds;	/* of ns less comparison.origin */
+	double cnt, sum, squares, seconds;	/* of ns - comparison.origin */
 };
 
 struct round_sums {
@@ -89,7 +88,7 @@ void block_samples_release(block_samples *list)
 	VEC_RELEASE(list);
 }
 
-/* ---- what is compared ---- */
+/* ---- the two sides ---- */
 
 static void comparison_release(struct comparison *c)
 {
@@ -152,7 +151,7 @@ static int64_t median_of(const block_samples *blocks, uint32_t round, uint32_t p
 	return median;
 }
 
-/* Rounds with an interval on both sides; blocks are in order of time, and so of their rounds. */
+/* Finds the rounds with an interval on both sides.  Blocks are in order of time, so the rounds are, too. */
 static void find_rounds(struct comparison *c, const block_samples *blocks, uint32_t point)
 {
 	for (size_t i = 0; i < blocks->cnt; i++) {
@@ -175,7 +174,7 @@ static double median_in_place(double *x, size_t cnt)
 	return gsl_stats_median_from_sorted_data(x, 1, cnt);
 }
 
-/* Drops them from c->rounds; returns how many. */
+/* Drops the disturbed rounds from c->rounds; returns their number. */
 static uint64_t set_aside(struct comparison *c)
 {
 	size_t cnt = c->rounds.cnt, kept = 0;
@@ -226,7 +225,7 @@ static void compare_blocks(struct comparison *c, const block_samples *blocks, ui
 
 /* ---- metrics of weighted rounds ---- */
 
-/* How often each round counts, and whether its blocks are taken the other way round. */
+/* How often each round counts, and whether its blocks are swapped. */
 struct draw {
 	uint32_t *times;
 	bool *swapped;
@@ -286,7 +285,7 @@ static double gain_of(const struct values *v, enum gain_metric m)
 	return m == GAIN_THROUGHPUT ? point / base - 1 : 1 - point / base;
 }
 
-/* ---- how far they can be trusted ---- */
+/* ---- confidence intervals and p values ---- */
 
 struct draws {
 	double *of[GAIN_CNT];
@@ -346,7 +345,7 @@ static void set_intervals(const struct comparison *c, struct draw *d, const stru
 	}
 }
 
-/* The same for a gain and for what it becomes if both sides change places. */
+/* Gets the same value for a gain and for the gain after swapping both sides. */
 static double distance_from_none(double gain, enum gain_metric m)
 {
 	double x = m == GAIN_THROUGHPUT ? gain : -gain;
@@ -370,7 +369,7 @@ static void set_p_values(const struct comparison *c, struct draw *d, const struc
 	}
 	for (unsigned m = 0; m < GAIN_CNT; m++) {
 		struct gain *g = &x->metrics[m];
-		double as_far = all_ways ? 0 : 1;	/* a random way: what was seen is one of them */
+		double as_far = all_ways ? 0 : 1;	/* among random ways, the one that was observed counts as one */
 
 		for (unsigned i = 0; i < all.cnt; i++)
 			as_far += distance_from_none(all.of[m][i], m) >= distance_from_none(g->gain, m) - 1e-12;
@@ -379,7 +378,7 @@ static void set_p_values(const struct comparison *c, struct draw *d, const struc
 	memset(d->swapped, 0, rounds * sizeof(*d->swapped));
 }
 
-/* Few intervals beyond a quantile say little about it. */
+/* A quantile with few intervals beyond it has no confidence interval. */
 static bool has_interval(const struct experiment *x, enum gain_metric m, double base_cnt)
 {
 	double q = gain_metric_quantile(m), fewest = fmin(base_cnt, (double)x->interval_cnt);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * experiment_warnings.h - when the gains of causal experiments are not to be believed: a function of facts that others measured.
+ * experiment_warnings.h - warns where the gains of causal experiments are unreliable, from facts that the caller measured.
  *
  *	busy		other programs had more than a twentieth of the CPUs, or the same work took 1.3 times as long in some rounds
  *	crowded		the run's threads spent over a tenth of their running time in the run queue
@@ -15,7 +15,7 @@
 
 struct experiment_facts {
 	double others_cpus, cpu_cnt;	/* CPUs that other programs used; negative: not known */
-	double slowest_round;		/* mean of the slowest round's baseline by that of the fastest one; 0: not known */
+	double slowest_round;		/* mean latency in the slowest round's baseline / that in the fastest's; 0: not known */
 	double runqueue_share;		/* of the run's running time; negative: not known */
 	uint64_t outside_cnt;		/* waits for a program outside of the run */
 	double unfair_share;		/* of a lock's releases while others waited: the same thread had it again before them */
@@ -23,7 +23,7 @@ struct experiment_facts {
 	bool sleeps_until, virtual_clock;	/* sleeps until a time; in virtual time */
 };
 
-/* Adds those that hold to e->warnings, the one that matters most first. */
+/* Adds the warnings that apply to e->warnings, the most important first. */
 void experiment_warnings(struct experiments *e, const struct experiment_facts *f);
 
 #endif

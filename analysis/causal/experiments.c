@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* experiments.c - names of metrics and targets; which experiment is the best. */
+/* experiments.c - names of metrics and targets; the choice of the best experiment. */
 #include "analysis/causal/experiments.h"
 
 #include <math.h>
@@ -68,7 +68,7 @@ const char *asked_kind_name(enum asked_kind kind)
 	return kind_names[kind];
 }
 
-/* Words that stand alone, and what stands before a name. */
+/* Some words stand alone, others stand before a name. */
 bool experiment_target_parse(const char *text, enum asked_kind *ret_kind, const char **ret_name)
 {
 	static const struct {
@@ -113,7 +113,7 @@ void experiments_free(struct experiments *e)
 	free(e);
 }
 
-/* Whether the same target was asked at a speedup that is nearer to a half. */
+/* Whether the same target has an experiment at a speedup nearer to 0.5. */
 static bool has_nearer(const struct experiments *e, size_t i)
 {
 	double off = fabs(e->list.items[i].speedup - 0.5);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * experiments.h - what causal experiments found, as data: no text but names, no SQL, no files.
+ * experiments.h - the results of causal experiments as data: names are the only text; no SQL, no files.
  *
- * analysis/causal makes it, store/ keeps it, report/causal words it.  Everything a struct experiments points to lives in its
- * arena.  A gain is the fraction by which a metric falls, of the throughput by which it rises; a negative one: it gets worse.
+ * analysis/causal computes them, store/ keeps them, report/ prints them.  The arena of a struct experiments owns everything that
+ * it points to.  A gain is the fraction by which a metric falls (the throughput: rises).  A negative gain means it gets worse.
  */
 #ifndef ANALYSIS_CAUSAL_EXPERIMENTS_H
 #define ANALYSIS_CAUSAL_EXPERIMENTS_H
 
 #include "analysis/findings/findings.h"
 
-/* Of an interval; the first word is the one of --metric, the second the key of a baseline's value in JSON. */
+/* Metrics of an interval: the word for --metric, and the key of the baseline's value in JSON. */
 #define GAIN_METRICS(X)						\
 	X(MEAN,	      "mean",	    "mean_ns")			\
 	X(VARIANCE,   "variance",   "variance_ns2")		\
@@ -30,9 +30,9 @@ enum gain_metric {
 const char *gain_metric_name(enum gain_metric m);
 const char *gain_metric_key(enum gain_metric m);
 bool gain_metric_parse(const char *name, enum gain_metric *ret);
-double gain_metric_quantile(enum gain_metric m);		/* 0.99; 0: it is no quantile */
+double gain_metric_quantile(enum gain_metric m);		/* 0.99; 0: the metric is not a quantile */
 
-/* What is made faster.  The last three can only be asked of a replay (replay.h). */
+/* What is made faster.  Only a replay (replay.h) accepts the last three. */
 #define ASKED_KINDS(X)	\
 	X(FUNCTION, "function")	\
 	X(BODY,	    "body")	\
@@ -53,42 +53,42 @@ enum asked_kind {
 
 const char *asked_kind_name(enum asked_kind kind);
 
-/* "io@read_block" -> ASKED_IO, *ret_name "read_block", inside text; "io": NULL.  false: it is no target. */
+/* "io@read_block" -> ASKED_IO, *ret_name "read_block", which points into text; "io": NULL.  Returns false if text is no target. */
 bool experiment_target_parse(const char *text, enum asked_kind *ret_kind, const char **ret_name);
 
-/* It is answered by a replay alone: nobody can wait faster, and a pause of others frees the CPUs that are asked for.  Its
- * prediction is an upper bound: waits that would begin to happen are not in it. */
+/* Only a replay can answer it: a running thread cannot wait faster, and pausing other threads would free the CPUs in question.
+ * The prediction is an upper bound, because it does not contain waits that the change would cause. */
 static inline bool kind_is_replayed_only(enum asked_kind kind)
 {
 	return kind >= ASKED_WAIT;
 }
 
 struct gain {
-	double value;			/* of the metric in the experiment's blocks: ns, ns^2, or a second */
+	double value;			/* of the metric in the experiment's blocks: ns, ns^2, or per second */
 	double gain;
-	double ci95[2];			/* of gain, with what the method itself may be off; only if has_ci95 */
-	double p_value;			/* "no effect", over all targets of that speedup (Holm); only if has_ci95 */
-	bool known;			/* some interval counted on both sides; else all of it is 0 */
+	double ci95[2];			/* of gain, widened by the floor; only if has_ci95 */
+	double p_value;			/* of "no effect", over all targets of that speedup (Holm); only if has_ci95 */
+	bool known;			/* both sides have intervals that count; else all fields are 0 */
 	bool has_ci95;
-	double predicted;		/* by a replay of a run in which nothing was made faster; only if has_predicted */
+	double predicted;		/* by a replay of an ordinary run; only if has_predicted */
 	bool has_predicted;
 };
 
-struct experiment {			/* one target, so much faster */
+struct experiment {			/* one target at one speedup */
 	const char *target;		/* as the user writes it */
 	enum asked_kind kind;
 	const char *function, *file;	/* NULL: none, or not known */
 	double speedup;			/* 0.5: the target takes half as long; replayed only: 1, "as if it were not there" */
-	uint64_t rounds;		/* that count; 0: it was not run, only replayed */
-	uint64_t set_aside;		/* rounds that are left out: something else hit one of their blocks */
+	uint64_t rounds;		/* rounds that count; 0: only replayed */
+	uint64_t set_aside;		/* rounds left out because something else disturbed one of their blocks */
 	uint64_t interval_cnt;
-	double delay_ns;		/* that were paid in its blocks, all together */
+	double delay_ns;		/* total pause of the threads in its blocks */
 	struct gain metrics[GAIN_CNT];
 };
 
 struct refusal {
 	const char *target, *why;
-	const char *instead;		/* NULL: there is nothing */
+	const char *instead;		/* NULL: there is no substitute */
 };
 
 enum experiments_end { ENDED_NARROW, ENDED_TIME };
@@ -97,13 +97,13 @@ struct experiments {
 	struct arena *arena;
 	const char *interval;		/* its name */
 	uint64_t baseline_cnt;		/* intervals with nothing faster */
-	double baseline[GAIN_CNT];	/* 0 where nothing was counted */
+	double baseline[GAIN_CNT];	/* 0 if no interval counts */
 	enum gain_metric metric;		/* by which the experiments are judged */
-	double floor;			/* what the method itself may be off, a part of the metric; inside all ci95 */
-	bool replayed;			/* nothing was run: predictions of the run's own trace */
+	double floor;			/* error of the method itself, as a fraction of the metric; every ci95 includes it */
+	bool replayed;			/* predictions from the run's own trace; the program did not run */
 	enum experiments_end ended;
-	size_t best;			/* index into list; SIZE_MAX: nothing gains anything that is known */
-	VEC(struct experiment) list;	/* a target's beside each other, by speedup */
+	size_t best;			/* index into list; SIZE_MAX: no experiment has a known gain */
+	VEC(struct experiment) list;	/* the experiments of a target are adjacent, by speedup */
 	VEC(struct refusal) refused;
 	VEC(struct warning) warnings;
 };
@@ -113,9 +113,9 @@ void experiments_free(struct experiments *e);	/* NULL is fine */
 DEFINE_CLEANUP(struct experiments *, experiments_free);
 
 /*
- * The experiment to name first: of each target's at the speedup nearest to a half the largest gain by the metric whose confidence
- * interval is above 0; replayed ones: the largest prediction above 0.  Where there is none, of all speedups; then of
- * what only a replay answers, which is an upper bound at that.  Sets e->best.
+ * Sets e->best to the experiment to name first: the largest gain by the metric, among those whose confidence interval is above 0
+ * (replayed: whose prediction is above 0).  It first tries each target at the speedup nearest to 0.5, then all speedups, then also
+ * the targets that only a replay answers, whose predictions are upper bounds.
  */
 void experiments_choose_best(struct experiments *e);
 

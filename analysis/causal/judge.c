@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* judge.c - over several experiments: p of all targets together, the floor, the metric to judge by. */
+/* judge.c - corrects p values for several targets; chooses the floor and the default metric. */
 #include <math.h>
 
 #include "analysis/causal/estimate.h"
@@ -13,8 +13,8 @@ static bool has_p(const struct experiment *x, enum gain_metric m)
 }
 
 /*
- * Holm: the smallest of n values of p times n, the second times n - 1, ..., none below the one before.  adjusted is where those
- * that were dealt with are marked.  Example: .01 .04 .03 of three: .03 .06 .06.
+ * Holm: the smallest of n values of p is multiplied by n, the second by n - 1, ...; none becomes smaller than the one before.
+ * adjusted marks the experiments that are done.  Example: .01 .04 .03 of three become .03 .06 .06.
  */
 static void adjust(struct experiments *e, double speedup, enum gain_metric m, bool *adjusted)
 {

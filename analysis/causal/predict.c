@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* predict.c - gains from replays: of the run as it was, and with each target faster. */
+/* predict.c - gains from two replays: the run unchanged, and the run with a faster target. */
 #include "analysis/causal/predict.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ struct predictor {
 	struct outcome as_recorded, as_replayed;
 };
 
-/* Of latencies, in any order; span_ns: in which they all lie. */
+/* The metrics of latencies, which may be in any order.  span_ns: from the first begin to the last end. */
 static void find_values(int64_t *latency_ns, size_t cnt, double span_ns, double values[GAIN_CNT])
 {
 	double sum = 0, squares = 0, mean;
@@ -63,7 +63,7 @@ static void find_outcome(const int64_t *begin_ns, const int64_t *end_ns, size_t 
 	find_values(latency, ret->cnt, ret->cnt ? (double)last - (double)first : 0, ret->values);
 }
 
-/* How many steps the question changes. */
+/* Returns the number of steps that the question changes. */
 static uint64_t ask(const struct predictor *p, const struct replay_question *q, struct outcome *ret)
 {
 	struct replay_program program;
@@ -92,7 +92,7 @@ static void find_recorded(struct predictor *p)
 	VEC_RELEASE(&end);
 }
 
-/* The name that was asked for, or the one with the most completed intervals; NAME_NONE: no such. */
+/* The interval of that name, or the one with the most completed intervals; NAME_NONE: there is none. */
 static uint32_t find_interval(const struct trace *t, const char *name)
 {
 	_cleanup_(freep) size_t *cnt = xcalloc(t->interval_names.cnt + 1, sizeof(*cnt));
@@ -250,7 +250,7 @@ bool predictor_ask(struct predictor *p, const char *target, const double *speedu
 			experiments_refuse(e, target,
 					   "with it, threads of the replay would wait for ever: what they do depends on how long it takes",
 					   "measure it: vprof causal -- COMMAND");
-			e->list.cnt = before;	/* all of its speedups, or none */
+			e->list.cnt = before;	/* drop all speedups of the target */
 			return false;
 		}
 		add_experiment(p, target, q.kind, q.name, q.speedup, &o, e);

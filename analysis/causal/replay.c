@@ -2,8 +2,8 @@
 /*
  * replay.c - runs strands as discrete events.
  *
- * A heap has the strands that have a time to go on at; the earliest goes on, for as long as it is the earliest.  A strand that
- * waits for a resource or an event is in that one's list instead, and whoever lets it go puts it into the heap.
+ * A heap holds the strands that will continue at a known time.  The earliest one continues, for as long as it stays the earliest.
+ * A strand that waits for a resource or an event is in the list of that resource or event; who releases it puts it into the heap.
  */
 #include "analysis/causal/replay.h"
 
@@ -14,12 +14,12 @@
 
 #define NONE UINT32_MAX
 
-struct list {				/* of strands that wait, by struct state's next */
+struct list {				/* of waiting strands, linked by struct state's next */
 	uint32_t first, last;
 };
 
 struct state {
-	size_t at;			/* the step that it is in, or begins */
+	size_t at;			/* its current step */
 	uint32_t next;
 };
 
@@ -75,7 +75,7 @@ static struct entry heap_take(struct world *w)
 	return first;
 }
 
-/* ---- lists of who waits ---- */
+/* ---- lists of waiting strands ---- */
 
 static void list_add(struct world *w, struct list *l, uint32_t strand)
 {
@@ -98,10 +98,10 @@ static uint32_t list_take(struct world *w, struct list *l)
 
 /* ---- steps ---- */
 
-/* What a strand does next: at *now, later, or when somebody lets it go. */
+/* When the strand continues: now, at a later time, or when another strand releases it. */
 enum then { THEN_NOW, THEN_LATER, THEN_LET_GO };
 
-/* A time of its own. */
+/* Steps that take a time of their own. */
 static enum then pass_time(struct state *s, const struct replay_step *step, int64_t *now)
 {
 	*now = sum_saturated(*now, step->ns);
@@ -115,7 +115,7 @@ static enum then wait_in(struct world *w, struct list *l, uint32_t strand)
 	return THEN_LET_GO;
 }
 
-/* Who waits for it is behind its TAKE then. */
+/* Passes the unit to the strand that waits first; its TAKE is done. */
 static void give(struct world *w, uint32_t resource, int64_t now)
 {
 	uint32_t next = list_take(w, &w->resource_lists[resource]);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * replay.h - a run as strands of steps, which can be run again with something changed.
+ * replay.h - a run as strands of steps, which can run again with a change.
  *
  *	strand 0: BEGIN 0, WORK 40, TAKE lock, OFF 100, GIVE lock, POST 0, END 0
  *	strand 1: WORK 20, TAKE lock, WORK 10, GIVE lock, AWAIT 0 (+5), WORK 7
  *
- * Times are ns from 0.  A step begins when the one before it is done; of two strands that want the same at one time, the one that
- * came first gets it.
+ * Times are ns from 0.  A step begins when the step before it is done.  If two strands want the same thing at the same time, the
+ * strand that came first gets it.
  *
- *	WORK ns		the strand runs; there is a CPU for each
- *	OFF ns		it is off the CPU for so long, whatever the others do: a disk, a timer, somebody outside
- *	TAKE resource	it waits until a unit is free (a lock has one, a pool as many as it has workers); first come, first served
- *	GIVE resource	a unit goes to who waits longest
- *	AWAIT event	it waits until the event is posted, and then another ns; posted before: it goes on at once
+ *	WORK ns		the strand runs; each strand has a CPU
+ *	OFF ns		the strand is off the CPU for that long, whatever the others do: a disk, a timer, another program
+ *	TAKE resource	waits until a unit is free (a lock has one, a pool one per worker); first come, first served
+ *	GIVE resource	passes a unit to the strand that has waited longest
+ *	AWAIT event	waits until the event is posted, then ns more; continues at once if it was posted before
  *	POST event
  *	BEGIN, END	of an interval
  */
@@ -51,7 +51,7 @@ void replay_program_release(struct replay_program *p);
 
 struct replay_times {
 	int64_t *begin_ns, *end_ns;	/* of each interval; REPLAY_NEVER */
-	size_t stuck_cnt;		/* strands that wait for ever: the order of the run does not allow the change */
+	size_t stuck_cnt;		/* strands that wait for ever: the order of the run rules out the change */
 };
 
 void replay_run(const struct replay_program *p, struct replay_times *ret);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * replay_build.c - trace to strands.
+ * replay_build.c - turns threads into strands.
  *
- *	1. edges	each wait with the thread that ended it, each task with who created it: an event, posted at a mark
+ *	1. edges	link each wait to the thread that ended it, and each task to its creator: an event, posted at a mark
  *	2. marks	what happens on a thread at one moment: posts, begins and ends of intervals, tasks picked up
  *	3. strands	each thread's segments, cut at its marks and where its innermost function changes
  *
@@ -26,7 +26,7 @@ bool replay_counts(const struct interval *iv, uint32_t name)
 }
 
 struct edge {				/* of a segment */
-	uint32_t event;			/* NONE: nobody of the run ended it */
+	uint32_t event;			/* NONE: no thread of the run ended it */
 	int64_t after_ns;		/* from the post to the end of the wait */
 };
 
@@ -38,7 +38,7 @@ struct build {
 	struct replay_program *p;
 	uint64_t touched;		/* steps that the question changes */
 	struct edge *edges;		/* by segment */
-	bool *inside;			/* by invocation: it is in the function of the question, or the function's own */
+	bool *inside;			/* by invocation: in the function that the question names, or a call of that function */
 	replay_marks marks;
 	struct replay_pools pools;
 	int64_t origin_ns;
@@ -46,7 +46,7 @@ struct build {
 
 /* ---- edges and marks ---- */
 
-/* It was on record then: else what it did before its post is not known. */
+/* The trace covers the thread at that time; if not, what the thread did before its post is not known. */
 static bool is_recorded_at(const struct timeline *tl, uint32_t thread, int64_t ns)
 {
 	const struct thread_line *l = &tl->threads.items[thread];
@@ -129,7 +129,7 @@ static bool is_named(const struct build *b, uint32_t invocation)
 	return f < b->t->functions.cnt && strcmp(b->t->functions.items[f].name, b->q->name) == 0;
 }
 
-/* Callers stand before callees. */
+/* Marks the calls of the question's function and, unless it asks for the function's own time, what they call.  Callers come first. */
 static void find_inside(struct build *b)
 {
 	bool own = b->q->kind == ASKED_BODY || b->q->kind == ASKED_PC || b->q->kind == ASKED_WAIT;
@@ -148,7 +148,7 @@ static bool is_inside(const struct build *b, uint32_t innermost)
 	return innermost != INVOCATION_NONE && b->inside[innermost];
 }
 
-/* Nobody of the run ended it, and it was for something that can be faster. */
+/* No thread of the run ended the wait, and what it waited for can be faster. */
 static bool is_outside_wait(const struct build *b, size_t segment)
 {
 	enum trace_state state = b->tl->segments[segment].state;
@@ -169,7 +169,7 @@ static bool is_of_device(const struct build *b, uint32_t thread, const struct se
 	return false;
 }
 
-/* The question makes that stretch shorter. */
+/* Whether the question shortens that stretch. */
 static bool is_touched(const struct build *b, uint32_t thread, size_t segment, uint32_t innermost)
 {
 	const struct segment *s = &b->tl->segments[segment];
@@ -206,7 +206,7 @@ static void begin_strand(struct build *b, int64_t start_ns)
 	VEC_ADD(&b->p->strands, (struct replay_strand){ b->p->steps.cnt, 0, start_ns - b->origin_ns });
 }
 
-/* Time that is not zero, the same kind joined to the step before. */
+/* Adds a step of time, unless it is zero; extends the step before if it is of the same kind. */
 static void add_time(struct build *b, enum replay_op op, int64_t ns)
 {
 	struct replay_strand *s = &b->p->strands.items[b->p->strands.cnt - 1];
@@ -225,7 +225,7 @@ static int64_t shortened(const struct build *b, int64_t ns)
 	return b->q->speedup > 0 ? real_saturated((double)ns * (1 - b->q->speedup) + 0.5) : ns;
 }
 
-/* (from, to] of a segment, all of it in one innermost function. */
+/* Adds (from, to] of a segment, which has one innermost function throughout. */
 static void add_stretch(struct build *b, uint32_t thread, size_t segment, uint32_t innermost, int64_t from_ns, int64_t to_ns)
 {
 	const struct segment *s = &b->tl->segments[segment];
@@ -254,7 +254,7 @@ static uint32_t innermost_at(const struct build *b, uint32_t thread, const struc
 	return stack_walk_next(&w) ? w.innermost : INVOCATION_NONE;
 }
 
-/* A wait that a thread of the run ended. */
+/* Adds a wait that a thread of the run ended. */
 static void add_wait(struct build *b, uint32_t thread, size_t segment)
 {
 	const struct segment *s = &b->tl->segments[segment];
@@ -280,7 +280,7 @@ static void add_mark(struct build *b, const struct replay_mark *m)
 	add_step(b, ops[m->kind], m->index, 0);
 }
 
-/* The worker becomes a strand of its own for the task. */
+/* The worker continues as a new strand for the task. */
 static void begin_task(struct build *b, const struct replay_task *task)
 {
 	begin_strand(b, b->origin_ns);
@@ -300,7 +300,7 @@ struct walk {				/* through a thread */
 	const struct replay_task *task, *task_end, *under_way;
 };
 
-/* Marks until then; those of a task's beginning excepted. */
+/* Adds the marks until then, except those at a task's beginning. */
 static void add_marks_until(struct build *b, struct walk *w, int64_t until_ns)
 {
 	for (; w->mark < w->mark_end && w->mark->ns <= until_ns; w->mark++)
@@ -328,7 +328,7 @@ static void add_segment(struct build *b, uint32_t thread, size_t segment, struct
 	add_time_of(b, thread, segment, at, end);
 }
 
-/* Segments in (from, until], and holes between them, of which nothing is known. */
+/* Adds the segments in (from, until]; nothing is known of the holes between them. */
 static void add_span(struct build *b, uint32_t thread, struct walk *w, int64_t from_ns, int64_t until_ns)
 {
 	const struct thread_line *l = &b->tl->threads.items[thread];
@@ -365,7 +365,7 @@ static void add_thread(struct build *b, uint32_t thread, struct walk *w)
 	for (; w->task < w->task_end; w->task++) {
 		const struct replay_task *next = w->task + 1 < w->task_end ? w->task + 1 : NULL;
 
-		/* What happened while it was idle belongs to what it did before, but what begins does not. */
+		/* Posts and ends while the worker was idle belong to the previous task; begins do not. */
 		while (has_strand && w->mark < w->mark_end && w->mark->ns < w->task->from_ns && w->mark->kind != MARK_BEGIN) {
 			if (w->mark->kind != MARK_PICK_UP)
 				add_mark(b, w->mark);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * replay_build.h - a trace as a program for replay.h, with the answer to one question built in.
+ * replay_build.h - turns a trace into a program for replay.h, with the change of one question.
  *
- * A thread is a strand.  It works while it runs.  A wait that another thread ended waits for that moment of the other thread; one
- * that a device, a timer or nobody known ended lasts as long as it did.  A thread that picks up tasks (struct creation) is several
- * strands, one a task, which share a pool of as many units as there are such threads: who is free takes the next task.
+ * A thread is a strand, and works while it runs.  A wait that another thread ended waits for that moment of the other thread.  A
+ * wait that a device, a timer or an unknown waker ended lasts as long as it did.  A thread that picks up tasks (struct creation) is
+ * one strand per task; these strands share a pool with one unit per such thread, so a free worker takes the next task.
  *
- * What did not happen is not in a trace: a thread that found a lock free is never made to wait for it, though with something faster
- * it might come at a bad moment; and one that waited for a holder waits for that holder, though it might come first.  Where the
- * same waits happen after the change the answer is exact, else it may be off (tests/unit/analysis/test_predict.c measures it).
+ * A trace holds only what happened.  A thread that found a lock free never waits for it in the replay, although a change may make
+ * it arrive while the lock is held; and a thread that waited for a holder waits for that holder, although it might arrive first.
+ * The answer is exact if the same waits happen after the change; else it may be off (measured in tests/unit/analysis/test_predict.c).
  */
 #ifndef ANALYSIS_CAUSAL_REPLAY_BUILD_H
 #define ANALYSIS_CAUSAL_REPLAY_BUILD_H
@@ -19,15 +19,15 @@
 
 struct replay_question {
 	enum asked_kind kind;
-	const char *name;		/* as experiment_target_parse() yields it; NULL: none */
-	double speedup;			/* 0: the run as it was */
+	const char *name;		/* from experiment_target_parse(); NULL: none */
+	double speedup;			/* 0: the run unchanged */
 };
 
-/* interval: a name's number; its completed intervals, in the trace's order, are the program's.  Returns how many steps the question
- * changes; 0: the trace has nothing of that name. */
+/* interval: the number of a name; the program gets its completed intervals, in the trace's order.  Returns the number of steps that
+ * the question changes; 0: the trace has nothing of that name. */
 uint64_t replay_build(const struct timeline *tl, uint32_t interval, const struct replay_question *q, struct replay_program *ret);
 
-/* Whether that interval of the trace counts. */
+/* Whether that interval of the trace counts: it has that name and was completed. */
 bool replay_counts(const struct interval *iv, uint32_t name);
 
 #endif

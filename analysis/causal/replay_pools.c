@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* replay_pools.c - which threads are a pool, where a worker's tasks begin and end. */
+/* replay_pools.c - finds the threads of each pool, and the begin and end of each worker's tasks. */
 #include "analysis/causal/replay_pools.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ void replay_pools_release(struct replay_pools *p)
 	VEC_RELEASE(&p->units);
 }
 
-/* Union-find over the threads: a worker is in the set of its creators' workers. */
+/* Union-find over the threads: a worker joins the set of its creators' workers. */
 static uint32_t root_of(uint32_t *of, uint32_t i)
 {
 	while (of[i] != i)
@@ -29,7 +29,7 @@ static uint32_t root_of(uint32_t *of, uint32_t i)
 	return i;
 }
 
-/* Pool of each thread; NONE: it picks up nothing. */
+/* The pool of each thread; NONE: the thread picks up no tasks. */
 static uint32_t *find_pools(struct replay_pools *p, const struct timeline *tl)
 {
 	size_t cnt = tl->threads.cnt;
@@ -62,7 +62,7 @@ static uint32_t *find_pools(struct replay_pools *p, const struct timeline *tl)
 	return pools;
 }
 
-/* The wait for work that ended at or before the task was picked up, and nothing but running since; or NULL. */
+/* The wait for work after which the thread did nothing but run until it picked up the task; NULL: there is none. */
 static const struct segment *idle_before(const struct timeline *tl, uint32_t thread, int64_t from_ns, int64_t floor_ns)
 {
 	const struct thread_line *l = &tl->threads.items[thread];
@@ -91,7 +91,7 @@ static struct replay_task task_of(const struct timeline *tl, const struct replay
 
 	if (m->ns <= first->start_ns)			/* the thread was made for it */
 		t.delay_ns = m->ns - m->created_ns;
-	/* It waited for this task, or for one that another worker took: it was free when it came. */
+	/* It waited for this task, or for one that another worker took: either way it was free when the task came. */
 	if (!idle || m->created_ns < idle->start_ns)
 		return t;
 	t.idle_ns = idle->start_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* schedule.c - which points come next: a function of what is known, and of nothing else. */
+/* schedule.c - chooses the next points from what is known so far, and from nothing else. */
 #include "analysis/causal/schedule.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ uint32_t schedule_rehearsal(const struct schedule *s, uint32_t target)
 	return schedule_number(s, target, s->speedup_cnt);
 }
 
-/* The one nearest to a half; of two as near, the smaller. */
+/* The speedup nearest to 0.5; of two that are as near, the smaller. */
 static size_t first_speedup(const struct schedule *s)
 {
 	size_t best = 0;
@@ -62,7 +62,7 @@ void schedule_estimate(const struct schedule *s, const block_samples *blocks, un
 	experiments_choose_best(e);
 }
 
-/* ---- what is next ---- */
+/* ---- the next round ---- */
 
 static const struct experiment *found(const struct schedule *s, const struct experiments *e, uint32_t target, size_t speedup)
 {
@@ -95,7 +95,7 @@ static void add_point(const struct schedule *s, uint32_t target, size_t speedup,
 	VEC_ADD(ret, (struct schedule_point){ schedule_number(s, target, speedup), target, s->speedups[speedup] });
 }
 
-/* How many targets gain more than that one at the first speedup. */
+/* The number of targets that gain more than this one at the first speedup. */
 static size_t better_cnt(const struct schedule *s, const struct experiments *e, uint32_t target)
 {
 	size_t first = first_speedup(s), cnt = 0;
