@@ -65,7 +65,7 @@ static void add_wait(struct experiments *e, strings *to, const struct factor *x,
 		if (for_replay)
 			add_target(e, to, "runqueue", "");
 		else
-			refuse(e, "runqueue", "a pause of other threads frees the CPUs that are asked for", &instead);
+			refuse(e, "runqueue", "pausing other threads would free the CPUs in question", &instead);
 		return;
 	}
 	add_blamed(e, to, x, &instead);
@@ -84,8 +84,8 @@ static void add_wait(struct experiments *e, strings *to, const struct factor *x,
 		add_target(e, to, str_cstr(&wait), "");
 	else
 		refuse(e, str_cstr(&wait),
-		       x->wait == STATE_QUEUE ? "a queue cannot be emptied faster, only what its threads do be done faster" :
-		       "a wait cannot be made faster, only what others do meanwhile", &instead);
+		       x->wait == STATE_QUEUE ? "a queue cannot be made faster, only the work of the threads that take from it" :
+		       "a wait cannot be made faster, only what other threads do during it", &instead);
 }
 
 static int by_share(const void *a, const void *b)

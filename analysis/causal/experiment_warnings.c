@@ -19,12 +19,12 @@ static void warn_busy(struct experiments *e, const struct experiment_facts *f)
 
 	if (share > OTHERS_MAX)
 		WARN(e, "busy",
-		     "other programs used %.0f %% of the CPUs: time that they take is no virtual time, so gains may be off by"
+		     "other programs used %.0f %% of the CPUs: virtual time does not account for that, so gains may be off by"
 		     " tens of points; run on a machine that does nothing else", 100 * share);
 	else if (f->slowest_round > SLOWEST_MAX)
 		WARN(e, "busy",
-		     "with nothing faster, intervals of the slowest round took %.2g times as long as those of the fastest: the"
-		     " machine changes its speed, so small gains mean nothing; run on a machine that does nothing else",
+		     "baseline intervals of the slowest round took %.2g times as long as those of the fastest: the machine's"
+		     " speed changes, so small gains mean nothing; run on a machine that does nothing else",
 		     f->slowest_round);
 }
 

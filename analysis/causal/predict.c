@@ -159,7 +159,7 @@ static void refuse_untouched(const struct predictor *p, const char *target, enum
 		has_function = strcmp(p->t->functions.items[p->t->invocations.items[i].function].name, name) == 0;
 	switch (kind) {
 	case ASKED_LOCK:
-		experiments_refuse(e, target, "the trace does not say while which locks are held", "an experiment: vprof causal --target lock:NAME -- COMMAND");
+		experiments_refuse(e, target, "the trace does not say which thread holds which lock when", "an experiment: vprof causal --target lock:NAME -- COMMAND");
 		break;
 	case ASKED_QUEUE:
 		experiments_refuse(e, target, "no task waited for a worker", NULL);
@@ -173,10 +173,10 @@ static void refuse_untouched(const struct predictor *p, const char *target, enum
 				   "vprof record --kernel, then ask again; or io");
 		break;
 	case ASKED_IO:
-		experiments_refuse(e, target, "nothing in the trace waits for what is outside of the program there", NULL);
+		experiments_refuse(e, target, "the trace has no wait for anything outside the program there", NULL);
 		break;
 	case ASKED_WAIT:
-		experiments_refuse(e, target, has_function ? "nothing in the trace waits in it for another thread" :
+		experiments_refuse(e, target, has_function ? "the trace has no wait in it for another thread" :
 				   "no function of that name is in the trace", has_function ? "the function itself" : NULL);
 		break;
 	default:
@@ -228,7 +228,7 @@ bool predictor_ask(struct predictor *p, const char *target, const double *speedu
 	size_t before = e->list.cnt;
 
 	if (!experiment_target_parse(target, &q.kind, &q.name)) {
-		experiments_refuse(e, target, "it is no target", NULL);
+		experiments_refuse(e, target, "it is not a target", NULL);
 		return false;
 	}
 	if (kind_is_replayed_only(q.kind)) {
@@ -248,7 +248,7 @@ bool predictor_ask(struct predictor *p, const char *target, const double *speedu
 		}
 		if (o.stuck_cnt > p->as_replayed.stuck_cnt || o.cnt < p->as_replayed.cnt) {
 			experiments_refuse(e, target,
-					   "with it, threads of the replay would wait for ever: what they do depends on how long it takes",
+					   "with this change, threads of the replay would wait for ever: what they do depends on how long it takes",
 					   "measure it: vprof causal -- COMMAND");
 			e->list.cnt = before;	/* drop all speedups of the target */
 			return false;

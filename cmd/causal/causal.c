@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * causal.c - `vprof causal`: what would be gained if this were faster?  Its options, and how an answer is printed.
+ * causal.c - `vprof causal`: what would be gained if this were faster?  Its options, and the printing of the answer.
  *
  * causal_measure.c runs experiments, causal_predict.c replays a trace.
  */
@@ -103,7 +103,7 @@ static int parse_metrics(struct causal_request *q)
 		if (!gain_metric_parse(arg_metrics.items[i], &m))
 			return fail_now(EXIT_USAGE, "vprof causal --metric p99",
 					"--metric is one of mean, variance, p50, p90, p99, p99.9, throughput, not '%s'", arg_metrics.items[i]);
-		q->metric = q->has_metric ? q->metric : m;	/* the first is what is judged by; all are shown */
+		q->metric = q->has_metric ? q->metric : m;	/* the first one is judged by; all are printed */
 		q->has_metric = true;
 	}
 	return EXIT_DONE;
@@ -154,7 +154,7 @@ static int parse_request(struct causal_request *q)
 	return status;
 }
 
-/* What was given that means something to a measurement alone; NULL: nothing. */
+/* An option that was given and has a meaning for a measurement only; NULL: none. */
 static const char *option_of_measurement(const struct causal_request *q)
 {
 	return q->name ? "-o" : q->pid ? "-p" : q->for_ns ? "--for" : q->seed ? "--seed" : arg_currency ? "--currency" :
@@ -173,10 +173,10 @@ static int run_request(const struct causal_request *q, const struct args *words,
 		return causal_measure(q, command);
 	if (command)
 		return fail_now(EXIT_USAGE, "vprof causal -- COMMAND measures",
-				"with --predict nothing is run: there is no place for a command");
+				"--predict runs nothing, so it takes no command");
 	measured = option_of_measurement(q);
 	if (measured)
-		return fail_now(EXIT_USAGE, NULL, "with --predict nothing is run: %s says nothing", measured);
+		return fail_now(EXIT_USAGE, NULL, "--predict runs nothing, so %s has no meaning", measured);
 	if (words->cnt > (*arg_predict ? 0U : 1U))
 		return fail_now(EXIT_USAGE, NULL, "causal --predict: one run at a time");
 	return causal_predict(q, run);
@@ -206,7 +206,7 @@ static const struct option_desc causal_options[] = {
 	{ 0, "metric", "M", OPT_STRS, &arg_metrics,
 	  "judge by mean, variance, p50, p90, p99, p99.9 or throughput; may be repeated, the first"
 	  " counts (default: p50 below 30 rounds, then the mean)" },
-	{ 0, "interval", "NAME", OPT_STR, &arg_interval, "judge intervals of this name (default: the one with most)" },
+	{ 0, "interval", "NAME", OPT_STR, &arg_interval, "judge intervals of this name (default: the name with the most)" },
 	{ 0, "for", "TIME", OPT_STR, &arg_for,
 	  "stop after this time, 90s or 2m (default: when every gain is known to 2 points, 10m at"
 	  " most)" },
@@ -214,12 +214,12 @@ static const struct option_desc causal_options[] = {
 	{ 0, "predict", "RUN", OPT_OPTIONAL, &arg_predict, "run nothing: predict from the trace of RUN (default: the latest);"
 	  " hypotheses" },
 	{ 0, "virtual-clock", NULL, OPT_FLAG, &arg_virtual_clock,
-	  "clocks and deadlines of the program are in virtual time: not yet (exit 4)" },
+	  "run the program's clocks and deadlines in virtual time: not yet (exit 4)" },
 	{ 0, "kernel", NULL, OPT_FLAG, &arg_kernel,
-	  "with the kernel's recorder: disks, page faults, I/O that has no wrapper: not yet (exit 4)" },
-	{ 0, "currency", "C", OPT_STR, &arg_currency, "pauses sleep, or hold the CPU: auto (default), sleep, cpu" },
-	{ 0, "seed", "N", OPT_STR, &arg_seed, "the order of blocks is random, from this number on (default: another each time)" },
-	{ 'p', "pid", "PID", OPT_STR, &arg_pid, "experiment with a process that runs already" },
+	  "record the kernel's side, too: disks, page faults, I/O without a wrapper: not yet (exit 4)" },
+	{ 0, "currency", "C", OPT_STR, &arg_currency, "a paused thread sleeps, or holds its CPU: auto (default), sleep, cpu" },
+	{ 0, "seed", "N", OPT_STR, &arg_seed, "seed for the random order of blocks (default: a new one each time)" },
+	{ 'p', "pid", "PID", OPT_STR, &arg_pid, "experiment with a process that is already running" },
 	{ 'o', "name", "NAME", OPT_STR, &arg_name, "name the run" },
 	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text (default) or json" },
 	LOCK_OPTION,

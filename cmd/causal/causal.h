@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* causal.h - what `vprof causal` was asked for.  Private to cmd/causal/. */
+/* causal.h - the options of one `vprof causal`.  Private to cmd/causal/. */
 #ifndef CMD_CAUSAL_CAUSAL_H
 #define CMD_CAUSAL_CAUSAL_H
 
@@ -8,7 +8,7 @@
 #include "store/store.h"
 
 struct causal_request {
-	struct args targets;		/* of the user's; none: chosen */
+	struct args targets;		/* named by the user; none: chosen by vprof */
 	VEC(double) speedups;		/* ascending */
 	bool has_metric;
 	enum gain_metric metric;
@@ -22,11 +22,11 @@ struct causal_request {
 	const char *currency;		/* auto, sleep, cpu */
 };
 
-/* Both return the exit status; the answer is on stdout. */
+/* Both print the answer to stdout and return the exit status. */
 int causal_predict(const struct causal_request *q, const char *run);
 int causal_measure(const struct causal_request *q, char *const *command);
 
-/* Prints what was found of that run, and says in which way that is an answer: the exit status. */
+/* Prints the results e of that run.  Returns the exit status that they call for. */
 int causal_print(const struct causal_request *q, const struct run *run, struct experiments *e);
 
 #endif

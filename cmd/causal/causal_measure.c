@@ -2,8 +2,8 @@
 /*
  * causal_measure.c - `vprof causal -- COMMAND`: experiments.
  *
- * Which targets: causal_targets.c.  Which points a round asks, and when it is enough: analysis/causal/schedule.h.  The rounds
- * themselves: project/causal/run_blocks.h.
+ * causal_targets.c chooses the targets, analysis/causal/schedule.h the points of each round and the end, and
+ * project/causal/run_blocks.h runs the rounds.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -19,8 +19,8 @@
 #include "project/config/locate.h"
 
 #define FOR_DEFAULT_NS (600 * INT64_C(1000000000))
-#define SLACK_NS 5000			/* debts below that may wait where a thread lets another go */
-#define STEPS_A_ROUND 2e7		/* of the estimates: they hold up the recording */
+#define SLACK_NS 5000			/* a thread may postpone a pause shorter than this while it wakes another thread */
+#define STEPS_A_ROUND 2e7		/* limit for the estimates after a round: the recording waits for them */
 #define STEPS_AT_END 2e9
 enum { DRAWS_A_ROUND = 200, DRAWS_MIN = 40, DRAWS_AT_END = 1000, REHEARSAL_PER_MILLE = 1 };
 
@@ -51,7 +51,7 @@ static uint32_t per_mille(double speedup)
 	return (uint32_t)(speedup * 1000 + 0.5);
 }
 
-/* The number of a block's point; POINT_BASELINE also for what nobody asked, which does not come. */
+/* The number of a block's point; POINT_BASELINE also for a point that was not asked, which does not happen. */
 static uint32_t number_of(const struct measuring *m, const struct causal_block *b)
 {
 	if (b->speed == 0)
@@ -124,7 +124,7 @@ static void tell_notice(void *arg, const char *text)
 
 /* ---- the end ---- */
 
-/* The slowest round's baseline by the fastest one's, by their means. */
+/* Mean latency in the slowest round's baseline / that in the fastest's. */
 static double slowest_round(const struct measuring *m)
 {
 	double least = INFINITY, most = 0;
@@ -171,10 +171,10 @@ static bool has_statement(const struct experiments *e)
 static void say_ends(const struct run_blocks_result *result)
 {
 	if (result->ended == CAUSAL_ENDED_PROGRAM)
-		warn_line(result->exit_status ? "the program ended with status %d: what is known until then is kept" :
-			  "the program ended too soon for a round of experiments (status %d), again and again", result->exit_status);
+		warn_line(result->exit_status ? "the program ended with status %d: the results so far are kept" :
+			  "the program ended before a round of experiments was complete (status %d), several times in a row", result->exit_status);
 	if (!result->has_ticks)
-		warn_line("no perf events (%s): threads stand still at their waits and releases only, so CPU-bound threads pay late",
+		warn_line("no perf events (%s): threads pause only at their waits and releases, so CPU-bound threads pause late",
 			  strerror(result->ticks_error));
 	if (result->locks_lost)
 		warn_line("a function of lock:FUNCTION takes more locks than there is room for: the holding of some did not go faster");
@@ -195,7 +195,7 @@ static int answer(struct measuring *m, struct store *s, const struct run *run, c
 	status = causal_print(m->q, run, m->e);
 	if (!has_statement(m->e))
 		return fail_now(EXIT_NO_EVIDENCE, "run longer (--for), or choose an interval that ends more often (--interval)",
-				"too few intervals for a statement: %" PRIu32 " rounds, %" PRIu64 " intervals with nothing faster", m->round_cnt,
+				"too few intervals for a statement: %" PRIu32 " rounds, %" PRIu64 " intervals in the baselines", m->round_cnt,
 				m->e->baseline_cnt);
 	return status;
 }
@@ -221,7 +221,7 @@ static int measure(struct measuring *m, struct store *s, const struct args *comm
 	return answer(m, s, &run, &result);
 }
 
-/* Targets in the words of the schedule. */
+/* Converts the targets for the schedule. */
 static void fill_schedule(struct measuring *m, struct schedule_target *targets)
 {
 	for (size_t i = 0; i < m->asked->list.cnt; i++) {
@@ -242,11 +242,10 @@ static void fill_schedule(struct measuring *m, struct schedule_target *targets)
 static int refuse_options(const struct causal_request *q)
 {
 	if (q->virtual_clock)
-		return fail_now(EXIT_ENVIRONMENT, "without --virtual-clock the program's timeouts and load generators go by real time",
-				"causal: this vprof cannot answer a program's clocks in virtual time yet");
+		return fail_now(EXIT_ENVIRONMENT, "without --virtual-clock, timeouts and load generators in the program run in real time",
+				"causal: --virtual-clock is not implemented yet");
 	if (q->kernel)
-		return fail_now(EXIT_ENVIRONMENT, "without --kernel: io, io@FUNCTION", "causal: this vprof cannot experiment with the kernel's"
-				" recorder yet");
+		return fail_now(EXIT_ENVIRONMENT, "without --kernel: io, io@FUNCTION", "causal: --kernel is not implemented yet");
 	return EXIT_DONE;
 }
 
@@ -282,7 +281,7 @@ int causal_measure(const struct causal_request *q, char *const *given)
 				  "; instead: " : "", e->refused.items[i].instead ? e->refused.items[i].instead : "");
 		if (q->json)
 			causal_print(q, &asked.run, e);
-		return fail_now(EXIT_ENVIRONMENT, "name what to make faster with --target", "nothing to ask: no target that can be made faster");
+		return fail_now(EXIT_ENVIRONMENT, "name what to make faster with --target", "nothing to ask: no target can be made faster");
 	}
 	targets = xcalloc(asked.list.cnt, sizeof(*targets));
 	fill_schedule(&m, targets);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* causal_predict.c - `vprof causal --predict`: replays of a run's trace; nothing is run. */
+/* causal_predict.c - `vprof causal --predict`: replays a run's trace; the program does not run. */
 #include <inttypes.h>
 
 #include "analysis/causal/choose.h"
@@ -11,7 +11,7 @@
 #include "project/runs/project.h"
 #include "project/runs/shown_run.h"
 
-#define OFF_MAX 0.1			/* of the replay of the run as it was, from the recorded mean */
+#define OFF_MAX 0.1			/* difference between the unchanged replay's mean and the recorded mean */
 
 static int open_run(const char *text, struct store **s, struct run *run, struct trace **t, struct diag *reterr)
 {
@@ -26,7 +26,7 @@ static int open_run(const char *text, struct store **s, struct run *run, struct 
 	return r;
 }
 
-/* Those of the user, or what the factors say. */
+/* The targets that the user named, or those that the factors suggest. */
 static int find_targets(const struct causal_request *q, struct store *s, const struct run *run, struct experiments *e, strings *ret,
 			struct diag *reterr)
 {
@@ -47,13 +47,13 @@ static int no_interval(const struct causal_request *q, const struct run *run)
 {
 	if (q->interval)
 		return fail_now(EXIT_NO_EVIDENCE, "vprof show summary says which intervals there are", "run %" PRIu32
-				" has no completed interval '%s' in full", run->number, q->interval);
+				" has no completed interval '%s' recorded in full", run->number, q->interval);
 	return fail_now(EXIT_NO_EVIDENCE, "vprof show summary says why",
 			"run %" PRIu32 " has no completed interval: nothing can be predicted",
 			run->number);
 }
 
-/* What was measured is not overwritten by hypotheses. */
+/* Stores the predictions, unless the run has measured results. */
 static int keep(struct store *s, const struct run *run, const struct experiments *e, struct diag *reterr)
 {
 	_cleanup_(experiments_freep) struct experiments *before = NULL;
@@ -71,7 +71,7 @@ static int keep(struct store *s, const struct run *run, const struct experiments
 static int answer(const struct causal_request *q, struct store *s, const struct run *run, struct experiments *e, struct diag *diag)
 {
 	if (q->targets.cnt == 0)
-		e->refused.cnt = 0;		/* nobody asked for them */
+		e->refused.cnt = 0;		/* the user did not ask for them */
 	if (!e->list.cnt && !q->targets.cnt)
 		return fail_now(EXIT_ENVIRONMENT, "name one with --target",
 				"nothing to ask: run %" PRIu32 " has no factor above %g %% that can be made"
@@ -112,8 +112,8 @@ int causal_predict(const struct causal_request *q, const char *text)
 	predictions_rank(e, q->targets.cnt ? 0 : q->k);
 	if (e->floor > OFF_MAX)
 		VEC_ADD(&e->warnings, (struct warning){
-			"replay-off", arena_printf(e->arena, "the replay of the run as it was is off by %.0f %% of the mean latency: its"
-						   " threads do what a replay does not know (polling, batches, timeouts), so predictions"
+			"replay-off", arena_printf(e->arena, "the replay of the unchanged run differs from the recorded mean latency by %.0f %%:"
+						   " threads do what a replay does not model (polling, batches, timeouts), so predictions"
 						   " mean little", 100 * e->floor)
 		});
 	return answer(q, s, &run, e, &diag);

@@ -21,7 +21,7 @@ void asked_targets_release(struct asked_targets *a)
 	run_release(&a->run);
 }
 
-/* Its absence costs the predictions, nothing else. */
+/* Reads the latest run.  Without it only the predictions are missing. */
 static void read_latest(struct asked_targets *a, const struct causal_request *q, struct store *s)
 {
 	if (shown_run_find(s, NULL, true, &a->run, NULL) < 0 || run_trace_read(s, &a->run, &a->trace, NULL) < 0)
@@ -61,7 +61,7 @@ static double predicted(struct asked_targets *a, const char *target)
 	return e->list.items[0].metrics[GAIN_MEAN].predicted;
 }
 
-/* A replay does not know while which locks are held: of what the waits for one cost, half. */
+/* A replay does not know which thread holds which lock when: takes half of what the waits for the lock cost. */
 static double promise(struct asked_targets *a, const char *target)
 {
 	_cleanup_(freep) char *wait = starts_with(target, LOCK_PREFIX) ? xasprintf("wait:%s", target + strlen(LOCK_PREFIX)) : NULL;
@@ -69,7 +69,7 @@ static double promise(struct asked_targets *a, const char *target)
 	return wait ? predicted(a, wait) / 2 : predicted(a, target);
 }
 
-/* Those of which most is promised first; of equal promises, the larger factor first. */
+/* Sorts by the predicted gain, largest first; equal gains stay in order of the factors. */
 static void rank(struct asked_targets *a, strings *targets)
 {
 	_cleanup_(freep) double *promises = xcalloc(targets->cnt + 1, sizeof(*promises));
@@ -124,7 +124,7 @@ void asked_targets_predict(struct asked_targets *a, struct experiments *e)
 	const char *of = a->predictor ? predictor_interval(a->predictor) : NULL;
 
 	if (!of || !e->interval || strcmp(of, e->interval) != 0)
-		return;			/* the latest run had most intervals of another name */
+		return;			/* the latest run had more intervals of another name */
 	for (size_t i = 0; i < e->list.cnt; i++) {
 		struct experiment *x = &e->list.items[i];
 		_cleanup_(experiments_freep) struct experiments *of_one = experiments_new();

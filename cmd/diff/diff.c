@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * diff.c - `vprof diff BASE HEAD`: what differs between two sides of runs, and whether a gate holds.
+ * diff.c - `vprof diff BASE HEAD`: how two sides of runs differ, and whether a gate holds.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static const char *const format_names[] = {
 	[FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_GITHUB] = "github", [FORMAT_JUNIT] = "junit",
 };
 
-/* What is compared, and how it is judged; release frees all of it. */
+/* The comparison and its gate; release frees all of it. */
 struct judged {
 	struct sides sides;
 	struct gate gate;
@@ -55,7 +55,7 @@ static int read_judged(struct judged *j, const char *base, const char *head, str
 
 /* ---- output ---- */
 
-/* GitHub shows the file's text at the end of a job; other steps add to it. */
+/* Appends, because other steps write to the file, too.  GitHub shows its text at the end of a job. */
 static int write_summary(const struct diff_input *in)
 {
 	const char *path = getenv("GITHUB_STEP_SUMMARY");
@@ -148,7 +148,7 @@ static int take_inconclusive(unsigned *ret)
 	return EXIT_DONE;
 }
 
-/* The two commands after the two "--". */
+/* Finds the two commands, each after its "--". */
 static int take_commands(char *const *given, struct args *base, struct args *head)
 {
 	struct args *to = base;
@@ -245,8 +245,8 @@ static const struct option_desc diff_options[] = {
 	{ 0, "interleave", "N", OPT_UINT, &arg_interleave, "record N runs of each of two commands in turns, and compare these" },
 	{ 'o', "output", "NAME", OPT_STR, &arg_output,
 	  "with --interleave: name the groups NAME.base and NAME.head (default: diff1, diff2, ...)" },
-	{ 0, "fail-inconclusive", NULL, OPT_FLAG, &arg_fail_inconclusive, "exit 1, not 3, where the runs cannot tell" },
-	{ 0, "inconclusive-exit", "N", OPT_STR, &arg_inconclusive_exit, "exit N, not 3, where they cannot; git bisect skips at 125" },
+	{ 0, "fail-inconclusive", NULL, OPT_FLAG, &arg_fail_inconclusive, "exit 1, not 3, if the runs cannot tell" },
+	{ 0, "inconclusive-exit", "N", OPT_STR, &arg_inconclusive_exit, "exit N, not 3, if the runs cannot tell; git bisect skips at 125" },
 	{ 0, "ascii", NULL, OPT_FLAG, &arg_ascii, "print ASCII characters only" },
 	PAGER_OPTION,
 	OPT_END

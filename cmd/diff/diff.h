@@ -9,8 +9,8 @@
 #include "store/store.h"
 
 /*
- * Records cnt runs of each command in the order ABBA..., as the groups NAME.base and NAME.head.  name NULL: "diff1", or the
- * first such that is free.  Returns EXIT_DONE, or what to end with, after its message; the names of the groups are the caller's.
+ * Records cnt runs of each command in the order ABBA..., as the groups NAME.base and NAME.head.  name NULL: the first of "diff1",
+ * "diff2", ... that is free.  Returns EXIT_DONE, or the exit status after a message.  The caller owns the names of the groups.
  */
 int diff_interleave(struct store *s, unsigned cnt, const char *name, const struct args *base, const struct args *head,
 		    bool stdout_to_stderr, char *ret_groups[2]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * diff_interleave.c - `vprof diff --interleave N -- COMMAND_A -- COMMAND_B`: both are recorded in turns, ABBA..., so that what
- * the machine does meanwhile meets both alike.
+ * diff_interleave.c - `vprof diff --interleave N -- COMMAND_A -- COMMAND_B`: records both in turns, ABBA..., so that a
+ * disturbance of the machine affects both alike.
  */
 #include <errno.h>
 
@@ -39,7 +39,7 @@ static int record_turn(struct turns *t, unsigned side, unsigned number)
 	return findings && !findings->interval.cnt ? announce_findings(t->store, &run, findings) : status;
 }
 
-/* NAME, or the first of diff1, diff2, ... that is free; NULL if that cannot be read. */
+/* NAME, or the first of diff1, diff2, ... that is free; NULL: the store cannot be read. */
 static char *choose_name(struct store *s, const char *name, struct diag *reterr)
 {
 	if (name)

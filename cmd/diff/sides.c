@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sides.c - the runs of two sides.
+ * sides.c - reads the runs of two sides.
  */
 #include "cmd/diff/sides.h"
 
@@ -29,7 +29,7 @@ void sides_release(struct sides *s)
 	store_close(s->store);
 }
 
-/* A run that says nothing about the interval is left out, and that is said. */
+/* Leaves out a run that has no results about the interval, with a warning. */
 static int read_run(struct sides *s, enum side side, struct run *run, const char **interval, struct diag *reterr)
 {
 	_cleanup_(findings_freep) struct findings *f = NULL;

@@ -9,8 +9,8 @@
 #include "store/store.h"
 
 struct sides {
-	struct store *store;		/* open before sides_read(), or it opens it */
-	runs runs[SIDE_CNT];		/* with intervals of the wanted name, as findings[] */
+	struct store *store;		/* open before sides_read(), else it opens it */
+	runs runs[SIDE_CNT];		/* those with intervals of the wanted name; findings[] is parallel */
 	VEC(struct findings *) findings[SIDE_CNT];
 	VEC(struct compared_run) compared[SIDE_CNT];
 	char *label[SIDE_CNT];

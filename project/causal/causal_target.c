@@ -32,7 +32,7 @@ static int refuse(const struct causal_target *t, struct causal_refusal *ret, cha
 	return 1;
 }
 
-/* Overloads have their parameters after the name: all of them are meant, if none is named. */
+/* The names of overloads have their parameters at the end.  A name without parameters means all overloads. */
 static bool is_named(const struct project_function *f, const char *name)
 {
 	size_t len = strlen(name);
@@ -74,13 +74,13 @@ int causal_target_find(struct store *s, struct causal_target *t, struct causal_r
 
 	switch (t->kind) {
 	case ASKED_WAIT:
-		return refuse(t, ret_refusal, xstrdup("a wait cannot be made faster, only what others do meanwhile"),
+		return refuse(t, ret_refusal, xstrdup("a wait cannot be made faster, only what other threads do during it"),
 			      xstrdup("the function that holds the lock, or that is waited for"));
 	case ASKED_QUEUE:
 		return refuse(t, ret_refusal, xstrdup("time in a queue cannot be made shorter, only the work of the threads that take from it"),
 			      xstrdup("the functions of the threads that take from it"));
 	case ASKED_RUNQUEUE:
-		return refuse(t, ret_refusal, xstrdup("more CPUs cannot be imitated: threads that are held up free theirs"),
+		return refuse(t, ret_refusal, xstrdup("more CPUs cannot be imitated: paused threads free theirs"),
 			      xstrdup("vprof causal --predict --target runqueue"));
 	case ASKED_PC:
 		return refuse(t, ret_refusal, xstrdup("functions without a probe cannot be asked yet"),
@@ -104,7 +104,7 @@ int causal_target_find(struct store *s, struct causal_target *t, struct causal_r
 		return 0;
 	if (!known)
 		return refuse(t, ret_refusal, xstrdup("the last build has no function of that name"), NULL);
-	return refuse(t, ret_refusal, xstrdup("no probe"), xasprintf("vprof build --functions %s", t->name));
+	return refuse(t, ret_refusal, xstrdup("it has no probe"), xasprintf("vprof build --functions %s", t->name));
 }
 
 bool causal_target_is_variable(const struct causal_target *t)

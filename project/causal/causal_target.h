@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * causal_target.h - what a causal experiment makes virtually faster, as the user names it.
+ * causal_target.h - the target of a causal experiment: what becomes virtually faster.
  *
- *	FUNCTION		all of its calls, with what they call; waits that another thread of the run ends are not in it
- *	body:FUNCTION		while it runs itself, and none of the probed functions that it calls
+ *	FUNCTION		its calls, with what they call, without the waits that another thread of the run ends
+ *	body:FUNCTION		while it runs itself, without the probed functions that it calls
  *	io			waits that no thread of the run can end: files on disks, sleeps, connections to outside
  *	io@FUNCTION		the same, inside calls of that function
  *	lock:VARIABLE		while a thread holds the lock that is that variable, or in it
  *	lock:FUNCTION		while a thread holds a lock that calls of that function take, whoever holds it
  *
- * What cannot be made faster while the program runs is refused, with what to ask instead: a wait for a lock or of a
- * function (wait:NAME), queues (queue), the run queue (runqueue).  Refused for now: code without a probe (pc:FUNCTION),
- * waits for a device (disk:NAME).
+ * An experiment refuses what cannot become faster while the program runs, and says what to ask instead: a wait for another thread
+ * (wait:NAME), queues (queue), the run queue (runqueue).  It also refuses, so far, code without a probe (pc:FUNCTION) and waits for a
+ * device (disk:NAME).
  */
 #ifndef PROJECT_CAUSAL_CAUSAL_TARGET_H
 #define PROJECT_CAUSAL_CAUSAL_TARGET_H
@@ -24,24 +24,24 @@
 struct causal_target {
 	enum asked_kind kind;
 	char *text;			/* as the user wrote it: "io@read_block" */
-	char *name;			/* what stands after the kind: "read_block"; NULL: nothing does */
-	char *file;			/* where that function is, if it is one; NULL: unknown */
+	char *name;			/* the part after the kind: "read_block"; NULL: there is none */
+	char *file;			/* of the function; NULL: not a function, or unknown */
 	VEC(uint64_t) keys;		/* of the functions of that name (runtime/shared/probe.h) */
 };
 
 typedef VEC(struct causal_target) causal_targets;
 
-/* Why a target cannot be asked, and what can: entries of refused[]. */
+/* Why a target cannot be asked, and what can be: an entry of refused[]. */
 struct causal_refusal {
-	char *target, *why, *instead;	/* instead: NULL if there is nothing */
+	char *target, *why, *instead;	/* instead: NULL if nothing can be */
 };
 
-/* Understands text only.  -EINVAL with a message: it is no target. */
+/* Parses text only.  -EINVAL with a message: text is not a target. */
 int causal_target_parse(const char *text, struct causal_target *ret, struct diag *reterr);
 
 /*
- * Finds its functions among those that the last build gave a probe, and says whether it may be asked.  0: it may.  1: it may not,
- * *ret_refusal says why.  Negative: an error.
+ * Finds the target's functions among those that the last build gave a probe.  Returns 0 if the target may be asked, 1 if not
+ * (*ret_refusal says why), negative on an error.
  */
 int causal_target_find(struct store *s, struct causal_target *t, struct causal_refusal *ret_refusal, struct diag *reterr);
 

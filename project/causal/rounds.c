@@ -11,7 +11,7 @@
 #include "project/causal/rounds.h"
 
 #define MS 1000000ULL
-#define CROWDED 0.8			/* the run's own threads have that much of the CPUs, and want more */
+#define CROWDED 0.8			/* fraction of the CPUs that the run's own threads use while they want more */
 
 enum { IN_FORCE_MS = 20, BLOCK_MIN_MS = 150, BLOCK_MAX_MS = 2000, INTERVALS_A_BLOCK = 30, TAIL_MIN_MS = 20, TAIL_FIRST_MS = 100,
 	TAIL_MAX_MS = 1000, WARM_UP_MS = 300, WARM_UP_MAX_MS = 3000, WARM_INTERVALS = 10, GRACE_MS = 10000, DEADLINE_MS = 1000 };
@@ -69,7 +69,7 @@ static bool is_interval(const struct rounds *r, struct drainer *d, uint64_t labe
 	return name && (!r->o->interval || strcmp(name, r->o->interval) == 0);
 }
 
-/* Of the interval, or of the one that ended most often. */
+/* Counts the ends of the interval, or of the interval that ended most often. */
 static size_t count_ended(struct rounds *r, struct drainer *d)
 {
 	_cleanup_(map_freep) struct map *cnts = map_new();
@@ -98,7 +98,7 @@ static void note_name(struct rounds *r, struct drainer *d)
 	r->ret->interval = name ? xstrdup(name) : NULL;
 }
 
-/* Threads that want more CPUs than there are have to hold one while they stand still: asleep, they would let others run. */
+/* If the threads want more CPUs than there are, a pause has to hold its CPU: a sleeping thread would let others run. */
 static void choose_currency(const struct rounds *r, struct drainer *d, uint64_t took)
 {
 	struct drainer_cpu now = drainer_cpu(d);
@@ -110,7 +110,7 @@ static void choose_currency(const struct rounds *r, struct drainer *d, uint64_t 
 													      : EXPERIMENT_SLEEP);
 }
 
-/* True: it is known how long a block has to be. */
+/* Returns true once it knows how long a block has to be. */
 static bool warm_up(struct rounds *r, struct drainer *d, uint64_t now_ns)
 {
 	size_t cnt;
@@ -204,7 +204,7 @@ static void begin_round(struct rounds *r, struct drainer *d, const struct causal
 	start_blocks(r, d, now_ns);
 }
 
-/* Times become those of the experiment's clock, in which shifts are; labels those of the interval. */
+/* Converts times to the experiment's clock, which shifts use, and labels to those of the interval. */
 static void settle_events(struct rounds *r, struct drainer *d, double ns_per_tick)
 {
 	int64_t first = r->events.cnt ? r->events.items[0].ns : 0;
@@ -218,7 +218,7 @@ static void settle_events(struct rounds *r, struct drainer *d, double ns_per_tic
 	}
 }
 
-/* The tail is long enough for what took longest. */
+/* Makes the tail long enough for the longest interval. */
 static void adapt_tail(struct rounds *r, const struct virtual_trace *v)
 {
 	uint64_t longest = 0;
@@ -325,7 +325,7 @@ static void next_phase(struct rounds *r, struct drainer *d, uint64_t now_ns)
 	}
 }
 
-/* What was there before (-p) goes on; whom the recorder waits for is its own child. */
+/* Ends the program, which is the recorder's child.  Processes that ran before (-p) go on. */
 static void end_program(struct rounds *r, struct drainer *d, uint64_t now_ns)
 {
 	bool is_attached = r->o->record->attach && r->o->record->attach->pids.cnt;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * rounds.h - private to project/causal/: one start of the program, its rounds and blocks by the clock.
+ * rounds.h - one start of the program: its rounds and blocks by the clock.  Private to project/causal/.
  *
- *	warm up		until intervals have ended, which says how long a block has to be
- *	a round		asked for with next(); then, for each block in random order:
+ *	warm-up		until intervals have ended, which tells how long a block has to be
+ *	a round		next() chooses its points; then, for each block in random order:
  *			set, 20 ms, open, block_ns, shut, tail_ns, over
- *	the end		next() says so, the time is over, or Control-C: the program gets SIGTERM
+ *	the end		next() ends it, the time is over, or Control-C: the program gets SIGTERM
  */
 #ifndef PROJECT_CAUSAL_ROUNDS_H
 #define PROJECT_CAUSAL_ROUNDS_H
@@ -25,13 +25,13 @@ struct rounds {
 	const struct run_blocks_options *o;
 	struct run_blocks_result *ret;
 	enum rounds_state state;
-	uint64_t began_ns, due_ns;	/* CLOCK_MONOTONIC; of run_blocks(), and of the next change */
+	uint64_t began_ns, due_ns;	/* CLOCK_MONOTONIC; run_blocks() began; the next change is due */
 	uint64_t block_ns, tail_ns;
-	uint64_t warm_since_ns;		/* the first interval's end was seen; 0: none yet */
+	uint64_t warm_since_ns;		/* when the first interval ended; 0: none has */
 	uint64_t random;
 	uint64_t label;			/* of the interval; 0: not known yet */
-	causal_points points;		/* of the round, shuffled; the baseline has speed 0, and a target all the same */
-	size_t at;			/* the block that is in force */
+	causal_points points;		/* of the round, shuffled; the baseline has speed 0 and some target */
+	size_t at;			/* the current block */
 	uint32_t block_number;
 	uint64_t hits, opened_ns;	/* when it was opened */
 	uint64_t deadline_ns;		/* nothing is in force any more then, whatever is said */
@@ -39,24 +39,24 @@ struct rounds {
 	struct drainer_cpu cpu;		/* then; or when the warm-up began */
 	virtual_events events;		/* of the round */
 	VEC(struct block_facts) facts;	/* of the round's blocks */
-	VEC(uint64_t) ended;		/* labels of intervals that ended while it warmed up */
+	VEC(uint64_t) ended;		/* labels of the intervals that ended during the warm-up */
 	struct lock_names locks;
-	const struct causal_target *missing;	/* a lock that no program of the run has; then all is over */
-	uint64_t killed_ns;		/* the program has been asked to end, and is killed then; 0: not yet */
+	const struct causal_target *missing;	/* a lock that no program of the run has; the experiments end then */
+	uint64_t killed_ns;		/* when the program, already asked to end, will be killed; 0: not asked */
 };
 
-/* A start of the program begins. */
+/* Call it before each start of the program. */
 void rounds_start(struct rounds *r);
 void rounds_release(struct rounds *r);
 
-/* Control-C: the rounds end, and with them the program. */
+/* Control-C: ends the rounds and the program. */
 void rounds_interrupt(struct rounds *r, struct drainer *d);
 
-/* For struct drainer_experiments. */
+/* Callbacks for struct drainer_experiments. */
 void rounds_turn(void *arg, struct drainer *d, uint64_t now_ns);
 void rounds_take(void *arg, uint64_t serial, enum trace_event kind, uint64_t ticks, const uint64_t *words);
 
-/* Whether a round was under way. */
+/* Whether the end interrupted a round. */
 bool rounds_is_cut(const struct rounds *r);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * run_blocks.c - starts of the program, until what is asked is known.
+ * run_blocks.c - starts the program until the experiments are done.
  */
 #include <errno.h>
 #include <signal.h>
@@ -62,8 +62,8 @@ struct runner {
 	struct rounds rounds;
 	struct drainer_experiments experiments;
 	struct drainer_target *targets;
-	struct drainer_experiment_state state;	/* the last that was seen */
-	unsigned fruitless_cnt;		/* starts in a row without a round */
+	struct drainer_experiment_state state;	/* at the end of the last start */
+	unsigned fruitless_cnt;		/* starts in a row without a complete round */
 };
 
 /* Its name stands in the arena, which is gone when the program has ended. */
@@ -132,7 +132,7 @@ static int refuse_lock(const struct causal_target *t, struct diag *reterr)
 	return diag_remedy(reterr, -ENOTSUP, "lock:FUNCTION, a function that takes the lock: what lies in allocated memory has no name");
 }
 
-/* One start.  1: all is known, or nothing more can be; 0: once more. */
+/* One start.  Returns 1 if the experiments are done or cannot go on, 0 if the program has to start again. */
 static int start(struct runner *r, struct store *s, const char *name, const struct args *command,
 		 const struct record_options *record, struct run *ret_run, struct run_blocks_result *ret, struct diag *reterr)
 {
@@ -144,11 +144,11 @@ static int start(struct runner *r, struct store *s, const char *name, const stru
 	e = record_only(s, name, command, record, ret_run, &status, reterr);
 	if (e < 0)
 		return e;
-	if (status)			/* and said why */
-		return diag_set(reterr, (enum exit_status)status, -ENOTSUP, "nothing of what ran takes part in experiments");
+	if (status)			/* it has printed why */
+		return diag_set(reterr, (enum exit_status)status, -ENOTSUP, "no process that ran takes part in experiments");
 	note_state(r, ret);
 	if (r->state.signal_taken) {
-		diag_set(reterr, EXIT_ENVIRONMENT, -ENOTSUP, "the program handles SIGURG itself, by which threads are asked each millisecond");
+		diag_set(reterr, EXIT_ENVIRONMENT, -ENOTSUP, "the program handles SIGURG itself, which vprof sends to its threads every millisecond");
 		return diag_remedy(reterr, -ENOTSUP, "run it without that handler");
 	}
 	if (r->rounds.missing)
@@ -165,7 +165,7 @@ static int start(struct runner *r, struct store *s, const char *name, const stru
 	return is_interrupted || ret->exit_status || r->fruitless_cnt >= STARTS_WITHOUT_ROUND;
 }
 
-/* All of them stand in the arena, of which they have a fixed part. */
+/* The arena holds all keys, and has a fixed size for them. */
 static int check_keys(const struct run_blocks_options *o, struct diag *reterr)
 {
 	size_t cnt = 0;
@@ -202,7 +202,7 @@ int run_blocks(struct store *s, const char *name, const struct args *command, co
 		run_remove(s, ret_run->number, NULL);
 		run_release(ret_run);
 		if (o->notice)
-			o->notice(o->arg, "the program has ended; it is started again");
+			o->notice(o->arg, "the program has ended; starting it again");
 	}
 	runner_close(&r);
 	return e < 0 ? e : 0;

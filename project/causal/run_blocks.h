@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * run_blocks.h - runs the user's program, and in it rounds of blocks: in each block one target is virtually so much faster,
- * in one of each round nothing is.
+ * run_blocks.h - runs the user's program with rounds of blocks.  In each block one target is virtually faster by some per mille;
+ * in one block of each round, the baseline, nothing is.
  *
  *	o.next(o.arg, NULL, &points)		before the first round: points = parse 50 %, log_flush 50 %
  *	the program runs; blocks in random order:	log_flush 50 %, baseline, parse 50 %
- *	o.next(o.arg, &round, &points)		what that round measured; what the next one is to ask
- *	...					until it returns false, or the time is over, or Control-C
+ *	o.next(o.arg, &round, &points)		gets what that round measured, says what the next one asks
+ *	...					until it returns false, the time is over, or Control-C
  *
  * The baseline is in every round by itself.  A program that ends by itself is started again until all is known; a round in
  * which it ended is thrown away and counted; so is one in which the recorder was held up for longer than a block is in force.  One that goes on gets SIGTERM when all is known, and SIGKILL 10 s later.
  * Processes that were there before (-p) go on undisturbed.
  *
- * A round in which the callback sees no interval in some block is a round all the same: how few are too few is the
- * callback's business.
+ * A round counts even if a block of it has no interval: the callback decides how few are too few.
  */
 #ifndef PROJECT_CAUSAL_RUN_BLOCKS_H
 #define PROJECT_CAUSAL_RUN_BLOCKS_H
@@ -24,20 +23,20 @@
 
 struct causal_point {
 	uint32_t target;		/* index into targets */
-	uint32_t speed;			/* per mille, 1..1000 */
+	uint32_t speed;			/* speedup per mille, 1..1000 */
 };
 
 typedef VEC(struct causal_point) causal_points;
 
-struct causal_block {			/* what was measured in one */
+struct causal_block {			/* the measurements of one block */
 	uint32_t target, speed;		/* BLOCK_NO_TARGET, 0: the baseline */
-	const int64_t *latency_ns;	/* virtual, of the intervals that count, by when they began */
+	const int64_t *latency_ns;	/* virtual, of the intervals that count, by their begin */
 	size_t interval_cnt;
 	uint64_t late_cnt;		/* intervals that began in it and did not end in time */
 	int64_t real_ns;		/* from its begin to its end */
-	int64_t delay_ns;		/* growth of G meanwhile: virtually it took real_ns - delay_ns */
-	uint64_t target_cnt;		/* times that a thread was in the target (a call, a wait, a tick) */
-	double cpu_wait;		/* share of the run's running time that was spent in the run queue; negative: not known */
+	int64_t delay_ns;		/* growth of G during the block; its virtual duration is real_ns - delay_ns */
+	uint64_t target_cnt;		/* times that a thread was in the target: calls, waits or ticks */
+	double cpu_wait;		/* share of the run's running time spent in the run queue; negative: not known */
 	double others;			/* CPUs that other programs used; negative: not known */
 };
 
@@ -51,14 +50,14 @@ struct causal_round {
 enum causal_currency { CAUSAL_AUTO, CAUSAL_SLEEP, CAUSAL_CPU };
 
 enum causal_ended {
-	CAUSAL_ENDED_ENOUGH,		/* next() said so */
+	CAUSAL_ENDED_ENOUGH,		/* next() ended it */
 	CAUSAL_ENDED_TIME,		/* --for is over */
-	CAUSAL_ENDED_INTERRUPT,		/* Control-C: what there is counts */
-	CAUSAL_ENDED_PROGRAM		/* it failed (ret_status), or ended too soon, again and again */
+	CAUSAL_ENDED_INTERRUPT,		/* Control-C: the rounds so far count */
+	CAUSAL_ENDED_PROGRAM		/* the program failed (ret_status), or ended too soon several times in a row */
 };
 
 struct run_blocks_options {
-	const struct causal_target *targets;	/* all that points may name; found (causal_target_find()) */
+	const struct causal_target *targets;	/* all that points may name; causal_target_find() has found them */
 	size_t target_cnt;
 	const char *interval;		/* NULL: the one that ends most often */
 	uint64_t block_ns;		/* 0: 30 intervals, at least 150 ms, at most 2 s */
@@ -66,8 +65,8 @@ struct run_blocks_options {
 	uint64_t seed;			/* 0: a random one */
 	enum causal_currency currency;
 	/*
-	 * Says what the next round asks.  done: what the last one measured; NULL: there was none.  ret is empty.  false, or no
-	 * points: it is enough.
+	 * Chooses the next round.  done: what the last round measured; NULL before the first.  ret is empty.  Returns false, or no
+	 * points, to end.
 	 */
 	bool (*next)(void *arg, const struct causal_round *done, causal_points *ret);
 	/* A block of that point (speed 0: the baseline) is about to be in force; or NULL. */
@@ -96,8 +95,8 @@ struct run_blocks_result {
 void run_blocks_release(struct run_blocks_result *r);
 
 /*
- * name: of the run (may be NULL).  ret_run is the run that holds the last start's trace, as record_once() leaves it but not
- * analysed.  Negative: an error; a kernel or program that refuses is -ENOTSUP, EXIT_ENVIRONMENT, with the reason.
+ * name: of the run; may be NULL.  ret_run is the run that holds the last start's trace, as record_once() leaves it, but not
+ * analyzed.  Negative on an error; -ENOTSUP with EXIT_ENVIRONMENT and the reason if the kernel or the program refuses.
  */
 int run_blocks(struct store *s, const char *name, const struct args *command, const struct run_blocks_options *o,
 	       struct run *ret_run, struct run_blocks_result *ret, struct diag *reterr);

@@ -50,9 +50,9 @@ says "not 'p95'"
 
 # What cannot be answered is refused, with why.
 expect 4 "$VPROF" causal --predict queue --target lock:m --target nosuch --target io --target disk:sda --target runqueue --target wait:serve
-says "lock:m: the trace does not say while which locks are held" "nosuch: no function of that name is in the trace" \
-	"io: nothing in the trace waits for what is outside" "disk:sda: no wait for a disk of that name" \
-	"runqueue: the trace does not say when threads waited for a CPU" "wait:serve: nothing in the trace waits in it"
+says "lock:m: the trace does not say which thread holds which lock when" "nosuch: no function of that name is in the trace" \
+	"io: the trace has no wait for anything outside" "disk:sda: no wait for a disk of that name" \
+	"runqueue: the trace does not say when threads waited for a CPU" "wait:serve: the trace has no wait in it"
 expect 4 "$VPROF" causal --predict queue --target lock:m --format json
 says '"refused": [' '"instead": "an experiment: vprof causal --target lock:NAME'
 
@@ -70,10 +70,10 @@ expect 2 "$VPROF" causal --predict queue --for never
 expect 2 "$VPROF" causal --predict queue 1
 expect 2 "$VPROF" causal --predict nosuch
 expect 2 "$VPROF" causal --predict queue -- true
-says "nothing is run"
+says "runs nothing"
 for option in "--for 2m" "--seed 7" "--currency auto" --kernel --virtual-clock "-o name" "-p 1"; do
 	expect 2 "$VPROF" causal --predict queue $option
-	says "with --predict nothing is run: ${option%% *} says nothing"
+	says "--predict runs nothing, so ${option%% *} has no meaning"
 done
 expect 2 "$VPROF" causal queue
 says "causal takes RUN only with --predict, and a command after --: not 'queue'"
