@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * causes.c - the leaves of the tree, grouped by who did it.
+ * causes.c - groups the leaves of the tree by the function or device that took the time.
  *
- * The leaves of the tree are disjoint and add up to the latency, and a share is linear in the time, so a cause's share is the sum of
- * its leaves' and its blocks are the sums of theirs.  Who did it:
+ * The leaves are disjoint and add up to the latency.  A share is linear in the time, so the share of a cause is the sum of its
+ * leaves' shares, and its blocks are the sums of their blocks.  A leaf belongs to:
  *
  *	a body, a function that is a leaf	the function; in none: unknown
  *	a wait for a CPU, of whomever		the run queue; of a request on a socket, where it was taken from one that could have run: the
@@ -14,8 +14,8 @@
  *	an io wait or sleep of nobody else	the function that waited
  *	any other wait without a blame		unknown: the function that waited only suffers it
  *
- * What one function did in several ways is one cause; its own state, its way of acting and the wait through which it acts are told as
- * the largest of each.
+ * A function that acts in several ways is one cause.  The report shows its largest state, its largest way of acting, and the
+ * largest wait through which it acts.
  */
 #include "analysis/causes/causes.h"
 
@@ -27,7 +27,7 @@
 
 struct leaf {
 	uint32_t node;
-	struct summed_cause as;		/* the cause, if it were the only leaf */
+	struct summed_cause as;		/* the cause if this were its only leaf */
 };
 
 static enum cause_how how_of(enum trace_state wait)
@@ -82,7 +82,7 @@ static void set_runqueue(struct summed_cause *c)
 	c->how = HOW_RUNQUEUE;
 }
 
-/* The function that waited did it itself: nobody else is known to have ended the wait, and none has to. */
+/* The function that waited is the cause: no other thread is known to have ended the wait, and none had to. */
 static void set_waiting(struct summed_cause *c, const struct node *wait)
 {
 	c->is_wait = true;
@@ -138,7 +138,7 @@ static const struct node *wait_above(const struct findings *f, const struct node
 	return n->kind == NODE_WAIT ? n : NULL;
 }
 
-/* Of a path of blames what is left without a name is its function's own running time. */
+/* The rest of a path of blames that has no name is its function's own running time. */
 static const struct node *blamed(const struct findings *f, const struct node *n)
 {
 	const struct node *above = n->parent == NODE_NONE ? NULL : &f->nodes.items[n->parent];
@@ -146,7 +146,7 @@ static const struct node *blamed(const struct findings *f, const struct node *n)
 	return n->kind == NODE_BLAME && !n->function && !n->is_wait && above && above->kind == NODE_BLAME ? above : n;
 }
 
-/* Nobody knows in which function, but that the thread ran for other requests. */
+/* The thread ran for other requests, in an unknown function. */
 static bool runs_for_others(const struct node *n, const struct node *wait)
 {
 	return wait && wait->wait == STATE_BUSY && n->kind == NODE_BLAME && !n->function && !n->is_wait;
@@ -177,7 +177,7 @@ static int compare_texts(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "");
 }
 
-/* 0: the same cause. */
+/* Returns 0 if both are the same cause. */
 static int compare_doers(const struct summed_cause *a, const struct summed_cause *b)
 {
 	int r;
@@ -208,7 +208,7 @@ static int by_doer(const void *pa, const void *pb)
 	return r ? r : (a->node > b->node) - (a->node < b->node);
 }
 
-/* 0: alike, in something that few leaves of a group differ in. */
+/* Returns 0 if both leaves agree in one property, of which the leaves of a group have few values. */
 typedef int (*compare_leaves)(const struct summed_cause *a, const struct summed_cause *b);
 
 static int compare_states(const struct summed_cause *a, const struct summed_cause *b)
@@ -251,7 +251,8 @@ static int by_likeness(const void *pa, const void *pb, void *arg)
 	return r ? r : (a > b) - (a < b);
 }
 
-/* The first leaf of those whose likes have the most, of either sign, of equals those that took longer; ret_share: of them all. */
+/* Returns the first leaf of the subgroup with the largest sum by absolute value (ties: the longest); ret_share: its part of the
+ * group. */
 static const struct summed_cause *largest(const struct leaf *leaves, size_t cnt, compare_leaves compare, double *ret_share)
 {
 	_cleanup_(freep) size_t *order = xcalloc(cnt, sizeof(*order));
@@ -280,7 +281,7 @@ static const struct summed_cause *largest(const struct leaf *leaves, size_t cnt,
 	return &leaves[best].as;
 }
 
-/* Of the leaves of one doer. */
+/* Sums up the leaves of one cause. */
 static struct summed_cause sum_up(struct arena *arena, const struct leaf *leaves, size_t cnt)
 {
 	struct summed_cause c = leaves[0].as;
@@ -336,7 +337,7 @@ static int by_share(const void *pa, const void *pb)
 	return (a->before > b->before) - (a->before < b->before);	/* by name */
 }
 
-/* Sorts causes, and numbers in of_node. */
+/* Sorts the causes, and renumbers of_node. */
 static void sort_causes(struct findings *f, uint32_t *of_node)
 {
 	size_t cnt = f->causes.cnt;
@@ -356,7 +357,8 @@ static void sort_causes(struct findings *f, uint32_t *of_node)
 			of_node[i] = after[of_node[i]];
 }
 
-/* f->causes, largest share first, of f->nodes.  ret: per node the index of its cause; NODE_NONE: it is no leaf.  The caller frees it. */
+/* Fills f->causes from f->nodes, largest share first.  Returns for each node the index of its cause; NODE_NONE: not a leaf.  The
+ * caller frees it. */
 static uint32_t *sum_causes(struct findings *f)
 {
 	size_t cnt = f->nodes.cnt, leaf_cnt = 0;

@@ -2,9 +2,9 @@
 /*
  * causes.h - the variance by cause, summed over the whole tree.
  *
- * Each nanosecond of a critical path has a last known doer, and counts for that one alone: the function that ran, the function that
- * held the lock or was in the way in a queue, the function that waited for a disk or a connection, a device, the run queue.
- * What has no known doer is one cause, too, without a name.  So the shares sum to 1.
+ * Each nanosecond of a critical path has a last known cause and counts for that cause only: the function that ran, the function
+ * that held the lock or occupied the queue, the function that waited for a disk or a connection, a device, or the run queue.
+ * Time without a known cause forms one more cause, which has no name.  So the shares sum to 1.
  *
  *	handle > lock wait > by flush (sleep)	.30
  *	store > lock wait > by flush (sleep)	.25	flush .62, by its sleep, mostly through the lock waits of handle
@@ -19,7 +19,7 @@
 
 #include "analysis/factors/factors.h"
 
-/* f->causes, largest share first, of f->nodes, with confidence intervals from the blocks of the tree's. */
+/* Fills f->causes, largest share first, with confidence intervals from the tree's blocks. */
 void find_causes(const struct analysis *a, const struct shown_tree *shown, const struct factor_columns *factors);
 
 #endif

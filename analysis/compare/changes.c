@@ -2,13 +2,13 @@
 /*
  * changes.c - see changes.h.
  *
- * With L = log Var(T) of a run and s a part's share there, the part has G mean(s) of a side's G = exp(mean L), so that the parts
- * of a side add up to its figure of Var(T), and their differences to the change of it:
+ * Let L = log Var(T) of a run, and s a part's share in that run.  In a side with G = exp(mean L) the part has G mean(s), so the
+ * parts of a side add up to its Var(T), and their differences add up to the change of Var(T):
  *
  *	base Var 100 (f 80, g 20), head Var 150 (f 120, g 30)	delta f +40, g +10: 50
  *
- * Its error is that of the runs' influences, G mean(s) (L - mean L) + G (s - mean s).  Where a run has Var(T) = 0 the parts are
- * means of Cov(X,T).
+ * The error follows from the influences of the runs: G mean(s) (L - mean L) + G (s - mean s).  If a run has Var(T) = 0, parts are
+ * means of Cov(X,T) instead.
  */
 #include "analysis/compare/changes.h"
 
@@ -22,7 +22,7 @@
 #include "base/banned.h"
 #include "base/map.h"
 
-/* A part while it is summed up: its share, and mean, in each run. */
+/* A part during the summation: its share and its mean in each run. */
 struct summed {
 	const struct matched *function;	/* NULL: none */
 	bool is_wait;
@@ -92,7 +92,7 @@ double side_figure(const double *values, size_t cnt, bool is_log)
 	return is_log ? exp(sum / (double)cnt) : sum / (double)cnt;
 }
 
-/* Of one side: the part's covariance with T, and what each run would make of it alone, to first order. */
+/* For one side: the part's covariance with T, and the linear influence of each run on it. */
 static double part_of_side(const double *variances, const double *shares, size_t cnt, bool is_log, double *influences)
 {
 	double whole = side_figure(variances, cnt, is_log), mean_share = mean_of(shares, cnt), mean_log = 0, part = 0;

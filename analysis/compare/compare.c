@@ -59,7 +59,7 @@ static void take_side(struct comparison *c, enum side s, const struct compared_s
 	qsort(c->runs[s], from->cnt, sizeof(*c->runs[s]), c->by_host ? by_host : by_start);
 }
 
-/* Pair after pair ended before the next began: ABBA, ABAB. */
+/* Whether each pair of runs ended before the next one began: ABBA, ABAB. */
 static bool took_turns(const struct comparison *c)
 {
 	const struct compared_run *b = c->runs[SIDE_BASE], *h = c->runs[SIDE_HEAD];
@@ -122,7 +122,7 @@ static void judge_runs(const struct comparison *c, double *const values[SIDE_CNT
 	contrast_ci95(&d, ci);
 	free(moved[SIDE_BASE]);
 	free(moved[SIDE_HEAD]);
-	if (!is_log) {			/* of differences; a ratio to 0 is none */
+	if (!is_log) {			/* differences; there is no ratio to 0 */
 		m->verdict = verdict_of(ci, 0, same_zero);
 		return;
 	}
@@ -132,7 +132,7 @@ static void judge_runs(const struct comparison *c, double *const values[SIDE_CNT
 	m->verdict = verdict_of(m->ci95, 1, same);
 }
 
-/* Too few runs: what the runs know of themselves.  No verdict comes of it. */
+/* With too few runs: intervals from the errors within the runs, and no verdict. */
 static void judge_within(const struct comparison *c, const double *const errors[SIDE_CNT], struct compared_metric *m)
 {
 	double se2 = 0, half;

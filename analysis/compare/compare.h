@@ -2,8 +2,8 @@
 /*
  * compare.h - two sides of runs, or of hosts, base and head: what differs, by how much, how sure that is.
  *
- * The run is the unit of inference: intervals of one run are alike, and so are runs of one afternoon.  A figure of a side is
- * the geometric mean of its runs' (arithmetic where one of them is 0).  Example: p99 of three runs each, in ms:
+ * The unit of inference is the run, because the intervals of one run resemble each other.  The figure of a side is the geometric
+ * mean of its runs' figures (the arithmetic mean if one of them is 0).  Example: p99 of three runs each, in ms:
  *
  *	base 10, 12, 11; head 15, 14, 17	ratio 1.40, 95 % 1.15 to 1.71: worse
  *
@@ -36,14 +36,14 @@ struct compared_side {
 
 enum metric { METRIC_MEAN, METRIC_P50, METRIC_P90, METRIC_P99, METRIC_P999, METRIC_SD, METRIC_VAR, METRIC_CNT };
 const char *metric_name(enum metric m);		/* "mean", ... "p99.9", "sd", "var" */
-/* false: there is none of that name */
+/* Returns false if no metric has that name. */
 bool metric_find(const char *name, enum metric *ret);
 
 enum verdict { VERDICT_UNKNOWN, VERDICT_SAME, VERDICT_BETTER, VERDICT_WORSE };
 const char *verdict_name(enum verdict v);
 
 struct compared_metric {
-	const double *values[SIDE_CNT];	/* of the runs; in the arena */
+	const double *values[SIDE_CNT];	/* one per run; owned by the arena */
 	double of[SIDE_CNT];		/* ns; var: ns^2; NAN: not known */
 	double ratio;			/* head / base; NAN: not known */
 	double ci95[2];			/* of the ratio */
@@ -51,25 +51,25 @@ struct compared_metric {
 	enum verdict verdict;
 };
 
-/* How a function of one side is found again on the other. */
+/* How a function of one side was found on the other side. */
 enum match {
-	MATCH_SAME,			/* in the same file, on whatever line; or no function is meant */
+	MATCH_SAME,			/* in the same file, on any line; also for a part without a function */
 	MATCH_MOVED,			/* in another file */
-	MATCH_RENAMED,			/* the only one that came where the only one went: in its file, between its callers and callees */
-	MATCH_SPLIT,			/* new, called by one function only, in its file, whose own time fell */
+	MATCH_RENAMED,			/* one function went and one came in this file, between the same callers and callees */
+	MATCH_SPLIT,			/* new; called only by one function, in the same file, whose own time fell */
 	MATCH_NEW, MATCH_GONE
 };
 const char *match_name(enum match m);
 
 /* A part of the latency (struct part) on both sides. */
 struct change {
-	const char *function, *file;	/* of the head; of the base, if gone */
+	const char *function, *file;	/* of the head; if gone, of the base */
 	uint32_t line;			/* 0: not known */
 	bool is_wait;
 	enum trace_state wait;
 	enum match match;
-	const char *was, *was_file;	/* moved, renamed: in the base; split: off which function; else NULL */
-	double of_ns2[SIDE_CNT];	/* Cov(X,T): adds up to Var(T) over all changes */
+	const char *was, *was_file;	/* moved, renamed: in the base; split: the function it came from; else NULL */
+	double of_ns2[SIDE_CNT];	/* Cov(X,T); adds up to Var(T) over all changes */
 	double delta_ns2;
 	double share_of_change;		/* NAN: Var(T) did not change */
 	double ci95[2];			/* of delta_ns2 */
@@ -88,8 +88,8 @@ struct comparison {
 	bool paired;			/* base and head took turns, or are the same hosts: each is compared with its own */
 	bool apart;			/* all runs of one side came before those of the other */
 	struct compared_metric metrics[METRIC_CNT];
-	VEC(struct change) changes;	/* largest first, whatever its sign */
-	struct compared_run *runs[SIDE_CNT];	/* in order of time, in the arena */
+	VEC(struct change) changes;	/* largest absolute change first */
+	struct compared_run *runs[SIDE_CNT];	/* in order of time; owned by the arena */
 };
 
 struct comparison *compare(const struct compared_side *base, const struct compared_side *head);
@@ -108,8 +108,8 @@ struct gate_term {
 	const char *text;
 	enum gate_subject subject;
 	enum metric metric;		/* GATE_METRIC */
-	const char *function;		/* the others */
-	bool falls;			/* "<-": violated by a fall */
+	const char *function;		/* all other kinds */
+	bool falls;			/* "<-": a fall violates it */
 	double amount;			/* 0.1: of +10% or +10pt */
 	enum gate_result result;
 	bool is_known;			/* all runs have that figure */
@@ -122,13 +122,13 @@ struct gate {
 	struct arena *arena;
 	VEC(struct gate_term) terms;
 	enum gate_result result;
-	uint64_t runs_needed;		/* a side, about, for a verdict on all terms; 0: not known, or there is one */
+	uint64_t runs_needed;		/* estimate per side for a verdict on all terms; 0: not known, or there is a verdict */
 };
 
-/* EXIT_USAGE naming the term that is malformed or names no metric.  gate_release() in any case. */
+/* EXIT_USAGE, naming the term, if it is malformed or names no metric.  Call gate_release() in any case. */
 int gate_parse(const char *terms, struct gate *ret, struct diag *reterr);
 void gate_release(struct gate *g);
-/* EXIT_USAGE: a term names a function that no run has. */
+/* EXIT_USAGE if a term names a function that no run has. */
 int gate_check_functions(const struct gate *g, const struct compared_side *base, const struct compared_side *head,
 			 struct diag *reterr);
 void gate_judge(struct gate *g, const struct comparison *c);

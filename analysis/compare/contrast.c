@@ -23,7 +23,7 @@ double mean_of(const double *values, size_t cnt)
 	return sum / (double)cnt;
 }
 
-/* Of the mean: s^2 / n. */
+/* Variance of the mean: s^2 / n. */
 static double variance_of_mean(const double *values, size_t cnt)
 {
 	double mean = mean_of(values, cnt), sum = 0;

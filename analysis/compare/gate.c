@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * gate.c - does each term hold?
+ * gate.c - judges whether each term of a gate holds.
  *
- * A term is violated if the whole 95 % confidence interval is beyond its limit, and holds if none of it is.  In between there is
- * not enough evidence.  Of several terms that seem violated Holm's procedure keeps those that would seem so together in at most
- * one gate of twenty where all hold just so.
+ * A term is violated if its whole 95 % confidence interval is beyond the limit, and holds if the whole interval is within it;
+ * otherwise the evidence is not enough.  With several terms, Holm's procedure limits false violations: if all terms hold exactly at
+ * their limits, at most one gate in twenty reports a violation.
  */
 #include <errno.h>
 #include <math.h>
@@ -19,9 +19,9 @@
 
 #define FAMILY_ALPHA 0.05
 
-/* ---- what a term is about, in one run ---- */
+/* ---- the figure of a term in one run ---- */
 
-/* Is a node of that function above n? */
+/* Whether a node of that function is above n. */
 static bool is_inside(const struct findings *f, const struct node *n, const char *function)
 {
 	while (n->parent != NODE_NONE) {
@@ -32,7 +32,7 @@ static bool is_inside(const struct findings *f, const struct node *n, const char
 	return false;
 }
 
-/* Over all its places, with what it calls; false: the run has no such function. */
+/* Sums over all places of the function, with what it calls.  Returns false if the run has no such function. */
 static bool function_sums(const struct findings *f, const char *function, double *ret_share, double *ret_mean_ns)
 {
 	bool found = false;
@@ -89,7 +89,7 @@ static double value_of(const struct gate_term *t, const struct comparison *c, un
 struct judged {
 	struct gate_term *term;
 	struct contrast contrast;
-	double limit, p;		/* of the contrast; p: of a violation */
+	double limit, p;		/* the contrast's limit; the p value of a violation */
 };
 
 static bool read_values(const struct gate_term *t, const struct comparison *c, double *ret[SIDE_CNT])
@@ -107,8 +107,8 @@ static bool read_values(const struct gate_term *t, const struct comparison *c, d
 }
 
 /*
- * What is compared with what limit: logarithms, and 1 + the amount; shares, and the amount; where a value is 0, head - (1 + the
- * amount) base, and 0.
+ * What is compared with which limit: for ratios, logarithms with log(1 + amount); for shares, differences with the amount; if a
+ * value is 0, head - (1 + amount) base with 0.
  */
 static void fill_contrast(struct judged *j, const struct comparison *c, double *values[SIDE_CNT], bool is_log)
 {
@@ -184,7 +184,7 @@ static int by_p(const void *a, const void *b)
 	return (x->p > y->p) - (x->p < y->p);
 }
 
-/* Holm: the k-th smallest p is held against alpha / (number of terms - k). */
+/* Holm: compares the k-th smallest p with alpha / (number of terms - k). */
 static void hold_down(struct judged *list, size_t cnt)
 {
 	bool stopped = false;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * gate_terms.c - the text of a gate becomes terms.
+ * gate_terms.c - parses the text of a gate into terms.
  *
  *	p99>+10%		violated if p99 rises by more than a tenth
  *	mean<-5%		violated if the mean falls by more than a twentieth
  *	share:log_append>+5pt	violated if that function's share of Var(T) rises by more than 5 points
- *	time:f(int, long)>+20%	its mean time; a comma inside a name of C++ belongs to it
+ *	time:f(int, long)>+20%	its mean time; a comma inside a C++ name belongs to the name
  */
 #include <errno.h>
 #include <math.h>
@@ -33,7 +33,7 @@ static int bad_term(struct diag *reterr, const char *term, const char *why)
 			   "share:FUNCTION>+Xpt; time:FUNCTION>+X%%");
 }
 
-/* ">+10%" at the end of text: where it begins, or NULL. */
+/* Where the condition, such as ">+10%", begins at the end of text; NULL: there is none. */
 static const char *find_condition(const char *text)
 {
 	for (const char *at = text + strlen(text); at > text; at--)
@@ -42,7 +42,7 @@ static const char *find_condition(const char *text)
 	return NULL;
 }
 
-/* "+10%", "-2.5pt": the number, and whether it is in points; false: it is neither. */
+/* Parses "+10%" or "-2.5pt": the number, and whether it is in points.  Returns false for anything else. */
 static bool parse_amount(const char *text, double *ret, bool *ret_points)
 {
 	const char *digits = text + 1;
@@ -89,21 +89,21 @@ static int parse_term(struct arena *a, const char *term, struct gate_term *ret, 
 
 	*ret = (struct gate_term){ .text = arena_strdup(a, term), .value = NAN };
 	if (!condition || !parse_amount(condition + 1, &ret->amount, &points))
-		return bad_term(reterr, term, "is no term");
+		return bad_term(reterr, term, "is not a term");
 	ret->falls = *condition == '<';
 	if (ret->falls != (condition[1] == '-'))
-		return bad_term(reterr, term, "is no term: a rise is >+, a fall is <-");
+		return bad_term(reterr, term, "is not a term: write >+ for a rise, <- for a fall");
 	r = parse_subject(a, term, subject, ret, reterr);
 	if (r < 0)
 		return r;
 	if (points != (ret->subject == GATE_SHARE))
-		return bad_term(reterr, term, points ? "is in points, which only a share can be" : "is in %, and a share is in points (pt)");
+		return bad_term(reterr, term, points ? "is in points, but only a share has points" : "is in %, but a share has points (pt)");
 	if (ret->falls && ret->subject != GATE_SHARE && ret->amount > 1)
 		return bad_term(reterr, term, "cannot be violated: nothing falls by more than 100 %");
 	return 0;
 }
 
-/* The length of the first term; of a function's it may hold commas. */
+/* The length of the first term; a function's name may contain commas. */
 static size_t term_length(const char *text)
 {
 	size_t len = strcspn(text, ",");

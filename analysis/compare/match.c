@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * match.c - see match.h; enum match has the rules.
+ * match.c - matches functions by the rules of enum match.
  *
- * A function is known by name and file, in that order: it may stand on any line, and in another file if no other of its name is
- * left over there.  Where both versions were built in directories of their own, a file is the one of the same path below them:
- * /ci/base/src/log.c and /ci/head/src/log.c.  A rename is a guess from the calls that the trees show, so it is made only where nothing else could be meant.
+ * A function is identified by its name and file, on any line.  It may match in another file if no other function of its name is
+ * unmatched there.  If both versions were built in directories of their own, paths are compared below these directories:
+ * /ci/base/src/log.c matches /ci/head/src/log.c.  A rename is a guess from the calls in the trees, so it is made only if there is
+ * exactly one candidate.
  */
 #include "analysis/compare/match.h"
 
@@ -22,9 +23,9 @@ typedef VEC(uint32_t) ids;
 struct side_function {
 	const char *name, *file;
 	uint32_t line;
-	ids callers, callees;		/* of its side, each once, sorted; NONE among the callers: the interval itself */
-	double own_ns;			/* mean of its own running time, all runs */
-	uint32_t other;			/* of the other side, or NONE */
+	ids callers, callees;		/* on its side; each once, sorted; a caller NONE is the interval itself */
+	double own_ns;			/* mean of its own running time over all runs */
+	uint32_t other;			/* its match on the other side, or NONE */
 	enum match match;
 };
 
@@ -36,9 +37,9 @@ struct version {
 
 struct matching {
 	struct version of[SIDE_CNT];
-	/* Where the sources of each side are, if they were built in two places: "/ci/base/", "/ci/head/". */
+	/* Source directory of each side, if they were built in two places: "/ci/base/", "/ci/head/". */
 	const char *root[SIDE_CNT];
-	size_t root_len[SIDE_CNT];	/* 0, 0: in one place */
+	size_t root_len[SIDE_CNT];	/* 0, 0: built in one place */
 	VEC(struct matched) all;
 	uint32_t *id[SIDE_CNT];		/* per function of the side */
 };
@@ -137,7 +138,7 @@ static void match_same(struct matching *m)
 	}
 }
 
-/* Per name, of those that are left over on a side: the function + 1, or MANY. */
+/* Per name, among the unmatched functions of a side: the function + 1, or MANY. */
 #define MANY UINT64_MAX
 static struct map *left_by_name(const struct version *v)
 {
@@ -173,7 +174,7 @@ static void match_moved(struct matching *m)
 
 /* ---- sources in two places ---- */
 
-/* What is before the longest end, of whole names, that both paths have; false: not even the last name is the same. */
+/* Removes the longest common end of whole path components.  Returns false if not even the last component is common. */
 static bool split_roots(const char *a, const char *b, size_t *ret_a, size_t *ret_b)
 {
 	size_t i = strlen(a), k = strlen(b);
@@ -206,7 +207,7 @@ static bool same_path(const struct matching *m, const char *base, const char *he
 	return base && head && (strcmp(base, head) == 0 || ((m->root_len[0] || m->root_len[1]) && has_root(m, base, head, &b, &h)));
 }
 
-/* The functions that moved from one root to the other. */
+/* The number of functions that moved from one root to the other. */
 static size_t count_with_roots(const struct matching *m, size_t *ret_moved)
 {
 	const struct version *head = &m->of[SIDE_HEAD], *base = &m->of[SIDE_BASE];
@@ -224,7 +225,7 @@ static size_t count_with_roots(const struct matching *m, size_t *ret_moved)
 	return cnt;
 }
 
-/* Those of most functions that moved; none if they moved from here and there. */
+/* Takes the roots that most moved functions have; none if they moved between many places. */
 static void find_roots(struct matching *m)
 {
 	enum { TRIED = 16 };
@@ -247,7 +248,7 @@ static void find_roots(struct matching *m)
 	m->root_len[SIDE_BASE] = m->root_len[SIDE_HEAD] = 0;
 }
 
-/* Now that it is known where the sources are: who only seemed to move, and who was one of several of a name. */
+/* Matches again, now relative to the roots: functions that only seemed to move, and those with several of the same name. */
 static void match_below_roots(struct matching *m)
 {
 	struct version *head = &m->of[SIDE_HEAD], *base = &m->of[SIDE_BASE];
@@ -276,7 +277,7 @@ static bool has(const ids *list, uint32_t id)
 	return false;
 }
 
-/* The same functions on both sides; what is left over itself counts by number only. */
+/* Whether both have the same neighbours; unmatched neighbours are compared by number only. */
 static bool same_neighbours(const struct matching *m, const ids *base, const ids *head)
 {
 	const struct version *v = &m->of[SIDE_BASE];
@@ -305,7 +306,7 @@ static bool is_rename(const struct matching *m, uint32_t b, uint32_t h)
 	       same_neighbours(m, &x->callers, &y->callers) && same_neighbours(m, &x->callees, &y->callees);
 }
 
-/* The only one of the other side that it could be, or NONE. */
+/* The only function of the other side that it could be, or NONE. */
 static uint32_t only_rename(const struct matching *m, enum side side, uint32_t id)
 {
 	const struct version *others = &m->of[!side];
@@ -322,10 +323,10 @@ static uint32_t only_rename(const struct matching *m, enum side side, uint32_t i
 	return found;
 }
 
-/* From the outside in, until there is nothing to add: who calls it may have been renamed as well. */
+/* Repeats until there is no new match, because the callers of a renamed function may have been renamed, too. */
 static void match_renamed(struct matching *m)
 {
-	enum { LEFT_MAX = 1000 };	/* of versions that have so little in common nothing is guessed */
+	enum { LEFT_MAX = 1000 };	/* above this the versions have too little in common to guess */
 	struct version *v = &m->of[SIDE_BASE];
 	size_t left = 0;
 	bool again = true;
@@ -345,7 +346,7 @@ static void match_renamed(struct matching *m)
 	}
 }
 
-/* Of a new function: the one of the head that it was split off from, or NULL. */
+/* The function of the head that the new function was split off from, or NULL. */
 static const struct side_function *split_off(const struct matching *m, const struct side_function *x)
 {
 	const struct version *head = &m->of[SIDE_HEAD], *base = &m->of[SIDE_BASE];

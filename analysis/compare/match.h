@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * match.h - the functions of two versions of a program: which is which.
+ * match.h - matches the functions of two versions of a program.
  *
  * Private to analysis/compare/.
  */
@@ -9,9 +9,9 @@
 
 #include "analysis/compare/compare.h"
 
-/* A function on either side, or on both. */
+/* A function of one side, or of both. */
 struct matched {
-	const char *name, *file;	/* of the head, else of the base */
+	const char *name, *file;	/* of the head; if there is none, of the base */
 	uint32_t line;
 	enum match match;
 	const char *was, *was_file;	/* as in struct change */
@@ -19,13 +19,13 @@ struct matched {
 
 struct matching;
 
-/* Names live as long as the findings. */
+/* The findings own the names. */
 struct matching *matching_of(const struct compared_side *base, const struct compared_side *head);
 void matching_free(struct matching *m);
 DEFINE_CLEANUP(struct matching *, matching_free);
 
 const struct matched *matching_get(const struct matching *m, size_t id);
-/* The number of a function of that side. */
+/* The number of that side's function. */
 size_t matching_id(const struct matching *m, enum side side, const char *name, const char *file);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * metrics.c - see metrics.h.
  *
- * Within a run the error of a figure is that of sections: the run is cut into SECTIONS blocks of equal numbers of intervals in
- * order of start, the figure taken of each.  Neighbours that are alike are in one block.
+ * The error of a figure within a run comes from sections: the run is cut into SECTIONS blocks with equal numbers of intervals, in
+ * order of start, and the figure is computed for each block.  Intervals that are close in time, and so alike, share a block.
  */
 #include "analysis/compare/metrics.h"
 
@@ -44,7 +44,7 @@ bool metric_find(const char *name, enum metric *ret)
 	return false;
 }
 
-/* Of latencies in any order, which it sorts. */
+/* Computes the metrics; sorts latencies_ns, which may be in any order. */
 static void metrics_of(int64_t *latencies_ns, size_t cnt, double ret[METRIC_CNT])
 {
 	double mean = 0, sum = 0;
@@ -90,7 +90,7 @@ static void errors_within(int64_t *latencies_ns, size_t cnt, struct run_metrics 
 			ret->log_se[m] = log_se((const double (*)[METRIC_CNT])sections, (enum metric)m);
 }
 
-/* Latencies of the intervals in full, in order of start; the caller frees them. */
+/* The latencies of the intervals recorded in full, in order of start; the caller frees them. */
 static int64_t *latencies_of(const struct findings *f, size_t *ret_cnt)
 {
 	int64_t *latencies_ns = xcalloc(f->intervals.cnt + 1, sizeof(*latencies_ns));
@@ -118,7 +118,7 @@ void run_metrics_of(const struct findings *f, struct run_metrics *ret)
 	ret->value[METRIC_SD] = iv->stddev_ns;
 	ret->value[METRIC_VAR] = iv->variance_ns2;
 	ret->value[METRIC_P999] = NAN;
-	if (!cnt || cnt != iv->cnt)	/* intervals that stand for several, or none is kept */
+	if (!cnt || cnt != iv->cnt)	/* intervals stand for several, or single ones were not kept */
 		return;
 	errors_within(latencies_ns, cnt, ret);
 	metrics_of(latencies_ns, cnt, all);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * metrics.h - the figures of one run's latency, and how sure the run itself is of them.
+ * metrics.h - the figures of one run's latency, and their errors within that run.
  *
  * Private to analysis/compare/.
  */
@@ -11,8 +11,8 @@
 
 struct run_metrics {
 	double value[METRIC_CNT];	/* NAN: not known */
-	/* Standard error of its logarithm, from SECTIONS blocks of time; NAN: too few intervals.  It knows nothing of what
-	 * another run of the same program would be. */
+	/* Standard error of the figure's logarithm, from SECTIONS blocks of time; NAN: too few intervals.  It does not include the
+	 * variation from run to run. */
 	double log_se[METRIC_CNT];
 };
 

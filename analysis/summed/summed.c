@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * summed.c - sums as data: their life, and the buckets of latencies.
+ * summed.c - creates and frees sums; numbers the buckets of latencies.
  *
- * Buckets with 3 bits: 0, 1, ... 7 hold one latency each, then eight an octave:
+ * Buckets with 3 bits: 0, 1, ... 7 hold one latency each, then there are eight per octave:
  *
  *	8 9 10 ... 15	16-17 18-19 ... 30-31	32-35 ...
  */

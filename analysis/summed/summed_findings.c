@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * summed_findings.c - findings of sums: the passes of analyze.c that need no rows.
+ * summed_findings.c - findings from sums, by the passes of analyze.c that need no rows.
  *
- * The tree and its sums are put together as an analyzer has them after the last row (summed_tree.c); from there on the same passes
- * do the same arithmetic.  What takes the intervals one by one is left out: quantiles are those of buckets, and there are no pairs of
- * parts, no common causes, no inherent work, no drift, no mixture.
+ * summed_tree.c rebuilds the tree and its sums as an analyzer has them after the last row; then the same passes do the same
+ * arithmetic.  Whatever needs single intervals is missing: quantiles come from buckets, and there are no pairs of parts, no common
+ * causes, no inherent work, no drift, no mixture.
  */
 #include "analysis/summed/summed_tree.h"
 
@@ -56,7 +56,7 @@ static void run_passes(const struct analysis *a, struct summed_tree *tree, const
 	show_tree(a, tree->graph, &shown);
 	factor_maker = begin_factors(a, tree->graph, &shown, &reading, &factors);
 	part_maker = begin_parts(a, &factors, &reading, &parts);
-	read_rows(&reading, a);		/* there are none */
+	read_rows(&reading, a);		/* there are no rows */
 	end_factors(factor_maker, &tail);
 	find_causes(a, &shown, &factors);
 	end_parts(part_maker, &tail);
@@ -65,7 +65,7 @@ static void run_passes(const struct analysis *a, struct summed_tree *tree, const
 	sort_parts(a->f);
 }
 
-/* The name, or the one with the most intervals; ties by name.  SIZE_MAX: there is none. */
+/* The index of that name, or of the name with the most intervals (ties: by name).  SIZE_MAX: there is none. */
 static size_t choose_name(const struct summed *s, const char *name)
 {
 	_cleanup_(freep) uint64_t *cnts = xcalloc(s->interval_names.cnt + 1, sizeof(*cnts));

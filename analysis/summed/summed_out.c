@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * summed_out.c - what an analyzer summed up, under numbers of its own: only functions and call sites that are in a tree.
+ * summed_out.c - converts an analyzer's sums to numbers of their own, with only those functions and call sites that are in a tree.
  *
- * A function named like an interval is there, too, for it is the root of the call graph (root.c).
+ * A function with the name of an interval is included, because it is the root of the call graph (root.c).
  */
 #include "analysis/summed/summing.h"
 
@@ -13,7 +13,7 @@
 #include "analysis/tree/call_graph.h"
 #include "base/banned.h"
 
-struct giving {				/* numbers of the trace -> numbers of the sums; NODE_NONE: not there */
+struct giving {				/* from the trace's numbers to the sums' numbers; NODE_NONE: left out */
 	const struct trace *t;
 	const struct call_graph *graph;
 	struct summed *to;
@@ -64,7 +64,7 @@ static void give_named_like(struct giving *g, const char *interval)
 			give_function(g, i);
 }
 
-/* After all trees. */
+/* Call it after all trees. */
 static void give_calls(struct giving *g, const struct nestings *seen)
 {
 	for (size_t i = 0; i < g->t->calls.cnt; i++) {
@@ -83,7 +83,7 @@ static void give_calls(struct giving *g, const struct nestings *seen)
 	}
 }
 
-/* Where the calls between functions that are kept do not explain a function's height, others do: it is kept as a number. */
+/* Stores a function's height as a number if the calls between the kept functions do not explain it. */
 static void give_heights(struct giving *g)
 {
 	struct summed *s = g->to;
@@ -167,7 +167,7 @@ static int by_share(const void *x, const void *y)
 			qsort((list)->items, (list)->cnt, sizeof(*(list)->items), by);	\
 	} while (0)
 
-/* Owns that took no time are left out: shares have other numbers then. */
+/* Leaves out owns that took no time, so the shares get other numbers. */
 static void give_owns(struct giving *g, const struct summing *s, struct summed_window *w)
 {
 	_cleanup_(freep) uint32_t *numbers = xcalloc(w->owns.cnt + 1, sizeof(*numbers));
@@ -224,7 +224,7 @@ static int by_number(const void *x, const void *y)
 	return 0;
 }
 
-/* What has no end, or ended outside of any window, is counted with the last one. */
+/* Intervals without an end, or that ended outside of any window, count in the last window. */
 static void give_counts(struct summed_window *w, const struct trace *t, const struct counted_intervals *c, uint32_t name)
 {
 	const struct pairing *p = trace_pairing(t, name);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * summed_tail.c - quantiles from buckets, and what slow and fast intervals took, up to the edge of a bucket.
+ * summed_tail.c - quantiles from buckets, and the time that slow and fast intervals took, up to the edge of a bucket.
  *
- * A quantile is the mean of the fine bucket that holds it: of 128 an octave, so it is off by less than 0.8 %, and exact where the
- * bucket holds one latency.  The tail begins at the edge of a coarse bucket, eight an octave, that leaves closest to the wanted part
- * above it; how much that is, is said with it.  Example, 0.99 of 1,000: edges leave 31, 12 and 4 above: the tail has 12, 1.2 %.
+ * A quantile is the mean of the fine bucket (128 per octave) that holds it: the error is below 0.8 %, and 0 if the bucket holds
+ * only one latency.  The tail begins at the edge of the coarse bucket (eight per octave) that leaves closest to the wanted
+ * fraction above it; the findings say what fraction that is.  Example, 0.99 of 1,000: the edges leave 31, 12 and 4 above, so the
+ * tail has 12, 1.2 %.
  */
 #include "analysis/summed/summed_tree.h"
 
@@ -34,7 +35,7 @@ static void add_buckets(struct summed_tree *t)
 								   by_number[i].t / to->unit });
 }
 
-/* Nearest rank, as in summary.c; the latency is the bucket's mean, within what was seen. */
+/* Nearest rank, as in summary.c; the latency is the bucket's mean, clamped to the smallest and largest latency. */
 static int64_t quantile_ns(const struct summed_total *t, double q)
 {
 	double rank = ceil(q * (double)t->n - 1e-6);
@@ -70,7 +71,7 @@ static uint32_t tail_bucket(const struct summed_total *t, double quantile)
 	return found;
 }
 
-/* The coarse bucket with whose upper edge the fast ones end: closest to half of them. */
+/* The coarse bucket at whose upper edge the fast intervals end: the edge closest to half of the intervals. */
 static uint32_t fast_bucket(const struct summed_total *t)
 {
 	double wanted = (double)t->n / 2, best = INFINITY;
@@ -91,10 +92,10 @@ static uint32_t fast_bucket(const struct summed_total *t)
 	return found;
 }
 
-/* ---- slow and fast ones ---- */
+/* ---- slow and fast intervals ---- */
 
 struct edges {
-	uint32_t slow_from, fast_to;	/* coarse buckets, both included */
+	uint32_t slow_from, fast_to;	/* coarse buckets, inclusive */
 };
 
 static void add_cells(struct summed_tree *t, const struct edges *e)
@@ -186,7 +187,7 @@ static void add_to_block(struct summed_tree *t, struct window_block *b, const st
 	}
 }
 
-/* Windows stand in order of host and time.  Fewer than CONFIDENCE_BLOCKS_MIN say nothing. */
+/* Windows are in order of host and time.  Fewer than CONFIDENCE_BLOCKS_MIN give no confidence interval. */
 static void add_blocks(struct summed_tree *t, const struct edges *e)
 {
 	struct place_sums *to = &t->sums;
@@ -208,7 +209,7 @@ static void add_blocks(struct summed_tree *t, const struct edges *e)
 			add_to_block(t, &to->blocks[at++ * to->block_cnt / cnt], t->windows.items[i], e);
 }
 
-/* ---- the interval in numbers ---- */
+/* ---- the interval's figures ---- */
 
 static struct tail_rows describe_tail(struct findings *f, const struct summed_tree *t, const struct edges *e)
 {

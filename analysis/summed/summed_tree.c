@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * summed_tree.c - one tree, its sums and its call graph, out of windows.
+ * summed_tree.c - builds one tree, its sums and its call graph from windows.
  *
- * Heights: a digest has the calls between functions of its tree and, of each function, how far down it reaches through others.  The height
- * in all of them together is the longest way through these calls that ends in such a reach: a chain of so many functions that there
- * are not.
+ * Heights: a digest holds the calls between the functions of its tree, and for each function its height through functions that it
+ * does not hold.  The height in the united digests is the longest path through these calls that ends with such a height, so the
+ * latter is represented by a chain of that many functions without a name.
  */
 #include "analysis/summed/summed_tree.h"
 
@@ -72,7 +72,7 @@ static struct call_graph *graph_of(const struct summed *s)
 	for (size_t i = 0; i < s->calls.cnt; i++)
 		if (s->calls.items[i].caller != s->calls.items[i].callee && !s->functions.items[s->calls.items[i].callee].left_out)
 			edges[edge_cnt++] = (struct call_edge){ s->calls.items[i].caller, s->calls.items[i].callee };
-	/* The chain: cnt is 0 high, cnt + 1 is 1 high, and so on. */
+	/* The chain: cnt has height 0, cnt + 1 has height 1, and so on. */
 	for (size_t k = 1; k < most; k++)
 		edges[edge_cnt++] = (struct call_edge){ (uint32_t)(cnt + k), (uint32_t)(cnt + k - 1) };
 	for (size_t i = 0; i < cnt; i++)
@@ -104,7 +104,7 @@ static void add_place(struct summed_tree *t, uint32_t i)
 		t->v->places.items[parent].body = t->place_of[i];
 }
 
-/* The tree of that interval, under its last numbers. */
+/* Makes the tree of that interval, with its final numbers. */
 static void plant(struct summed_tree *t, const char *name)
 {
 	const struct summed *s = t->s;
@@ -157,7 +157,7 @@ static void add_counts(struct summed_total *to, const struct summed_window *w)
 		to->root_only.max_ns = w->root_only.max_ns;
 }
 
-/* Each window's sums fit; whether all together do is known before they are added up. */
+/* Adds up the totals.  Each window's sums fit; checks first that the total fits, too. */
 static bool take_totals(struct summed_tree *t)
 {
 	struct summed_total *to = &t->total;
@@ -248,7 +248,7 @@ struct summed_tree *summed_tree_new(const struct summed *s, const char *name)
 	t->place_of = xcalloc(s->places.cnt + 1, sizeof(*t->place_of));
 	t->sums.pairs = map_new();
 	t->sums.owns = map_new();
-	VEC_ADD(&t->sums.pair_sums, 0);	/* 0 is none */
+	VEC_ADD(&t->sums.pair_sums, 0);	/* index 0 means none */
 	VEC_EXTEND(&t->sums.own_sums);
 	t->m = moments_new();
 	t->names = names_of(s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * summed_tree.h - the windows of one kind of intervals, added up, as an analyzer has its rows' sums.
+ * summed_tree.h - adds up the windows of one kind of interval, to the form of an analyzer's row sums.
  *
  * Private to analysis/.
  */
@@ -41,12 +41,12 @@ struct summed_tree {
 	VEC(const struct summed_window *) windows;
 };
 
-/* name NULL: no interval at all.  NULL: the sums of all windows together are not exact. */
+/* name NULL: a tree without intervals.  Returns NULL if the sums of all windows together would not be exact. */
 struct summed_tree *summed_tree_new(const struct summed *s, const char *name);
 void summed_tree_free(struct summed_tree *t);	/* NULL is fine */
 DEFINE_CLEANUP(struct summed_tree *, summed_tree_free);
 
-/* summed_tail.c: f->interval and f->tail, then the sums over slow and fast intervals, and those of blocks. */
+/* summed_tail.c: fills f->interval and f->tail, then the sums over slow and fast intervals, then the blocks. */
 struct tail_rows summarize_buckets(const struct analysis *a, struct summed_tree *t, double quantile);
 
 #endif

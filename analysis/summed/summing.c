@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * summing.c - a row, added to the sums of its window.
+ * summing.c - adds a row to the sums of its window.
  *
  * Example, one interval of weight 1: f 5, of it body of f 2 and g 3, T 5
  *
  *	sums	T 5 25 25   f 5 25 25   body of f 2 4 10   g 3 9 15	(x, xx, xt)
  *	pairs	(body of f, g) 6
- *	owns	f 25   body of f 4   g 9   body of g 9			squares of what all places of it took together
+ *	owns	f 25   body of f 4   g 9   body of g 9			squares of the time that all its places took together
  */
 #include "analysis/summed/summing.h"
 
@@ -80,7 +80,7 @@ static struct summing_window *window_of(struct summing *s, int64_t end_ns)
 	return w;
 }
 
-/* ---- what of a place is summed up with other places ---- */
+/* ---- sums over several places ---- */
 
 static uint32_t own_of(struct summing *s, enum own_kind kind, enum trace_state wait, uint32_t function)
 {
@@ -95,7 +95,7 @@ static uint32_t own_of(struct summing *s, enum own_kind kind, enum trace_state w
 	return (uint32_t)(*slot - 1);
 }
 
-/* A blame's time is in its wait's; of a function that is below itself the outermost counts. */
+/* A blame's time is part of its wait's.  A recursive function counts at its outermost place. */
 static uint32_t own_of_place(struct summing *s, const struct place *p)
 {
 	switch (p->kind) {
@@ -126,7 +126,7 @@ static void know_places(struct summing *s, const struct vtree *v)
 
 /* ---- one row ---- */
 
-/* Also those that were called and took no time, and all above them. */
+/* Marks the places that were called, even if they took no time, and all places above them. */
 static void mark_present(struct summing *s, struct summed_window *w, const struct vtree *v, uint32_t place, uint32_t weight)
 {
 	for (; place != NODE_NONE && s->seen.items[place] != s->row_cnt; place = v->places.items[place].parent) {
@@ -157,7 +157,7 @@ static void add_pair(struct summing_window *w, uint32_t a, uint32_t b, __int128 
 	w->sums.pairs.items[*slot - 1].xy += xy;
 }
 
-/* With each sibling that came before it in the list. */
+/* Adds the products with the siblings that come earlier in the list. */
 static void add_pairs(struct summing *s, struct summing_window *w, uint32_t k, uint32_t weight)
 {
 	const struct listed *list = s->tree.list.items;
@@ -169,7 +169,7 @@ static void add_pairs(struct summing *s, struct summing_window *w, uint32_t k, u
 	s->last_child.items[parent] = k;
 }
 
-/* Which bodies of a function count as such follows from the whole tree: a leaf's does not.  So of these, too, products are kept. */
+/* Whether a function's body counts as a part depends on the whole tree (a leaf's body does not), so products are kept for all. */
 static void add_bodies(struct summing *s, struct summing_window *w, uint32_t k, uint32_t weight)
 {
 	const struct listed *list = s->tree.list.items;
@@ -224,7 +224,7 @@ static void end_owns(struct summing *s, struct summing_window *w, uint32_t bucke
 		sum->xx += (__int128)ns * ns * weight;
 		sum->cnt += weight;
 		sum->t += (__int128)latency_ns * weight;
-		if (s->owns.items[own].kind != OWN_FUNCTION && s->owns.items[own].kind != OWN_RUNQUEUE)	/* these are no parts */
+		if (s->owns.items[own].kind != OWN_FUNCTION && s->owns.items[own].kind != OWN_RUNQUEUE)	/* those two are no parts */
 			add_share(w, bucket, own, weight);
 		s->own_ns.items[own] = 0;
 		s->last_body.items[own] = 0;
