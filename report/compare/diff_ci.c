@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * diff_ci.c - a comparison for GitHub's and for all that reads JUnit's XML.
+ * diff_ci.c - a comparison as GitHub workflow commands and as JUnit XML.
  *
  *	::error title=vprof gate::p99>+10%25 is violated: +34 %25 (95 %25 CI +20 to +50 %25)
  *
- * Names come from programs: nothing in them ends a line, a property or an element.
+ * Names come from programs, so they are escaped: no name can end a line, a property or an element.
  */
 #include <math.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 /* ---- GitHub ---- */
 
-/* Data of a workflow command; of a property ':' and ',' as well. */
+/* Escapes the data of a workflow command; of a property also ':' and ','. */
 static void put_escaped(FILE *out, const char *text, bool is_property)
 {
 	_cleanup_(str_release) struct str clean = STR_INIT;
@@ -30,7 +30,7 @@ static void put_escaped(FILE *out, const char *text, bool is_property)
 	}
 }
 
-/* Where the largest change is, if that is known: the annotation stands beside that line. */
+/* Adds the place of the largest change, if it is known: GitHub shows the annotation at that line. */
 static void put_place(FILE *out, const struct comparison *c)
 {
 	const struct change *x = c->changes.cnt ? &c->changes.items[0] : NULL;
@@ -69,7 +69,7 @@ void diff_github(FILE *out, const struct diff_input *in)
 	}
 }
 
-/* A cell of a table in Markdown, with nothing of it taken for markup. */
+/* Writes a cell of a Markdown table, with all markup escaped. */
 static void put_markdown(FILE *out, const char *text)
 {
 	_cleanup_(str_release) struct str clean = STR_INIT;
@@ -89,7 +89,7 @@ static void put_metrics(FILE *out, const struct comparison *c)
 		const struct compared_metric *m = &c->metrics[i];
 		char base[TEXT_MAX], head[TEXT_MAX], change[TEXT_MAX], ci[TEXT_MAX];
 
-		if (i == METRIC_VAR || !isfinite(m->of[SIDE_BASE]))	/* sd says the same, in a unit that can be read */
+		if (i == METRIC_VAR || !isfinite(m->of[SIDE_BASE]))	/* sd shows the same in a readable unit */
 			continue;
 		fprintf(out, "| %s | %s | %s | %s | %s | %s |\n", metric_name((enum metric)i),
 			text_ns(base, m->of[SIDE_BASE], true), text_ns(head, m->of[SIDE_HEAD], true), text_change(change, m->ratio),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * diff_text.c - a comparison in a terminal:
+ * diff_text.c - a comparison for a terminal:
  *
  *	▶ head is worse: p99 +34 % (95 % CI +20 to +50 %); 83 % of the added variance is log_append › lock wait.
  *	request · base: 3 runs, 4,500 intervals · head: 3 runs, 4,500 intervals
@@ -17,7 +17,7 @@
 
 enum { CHANGES_SHOWN = 10 };
 
-/* The unit in which a variance is printed, by the largest there is. */
+/* The unit for all variances, chosen by the largest. */
 struct unit2 {
 	const char *name, *ascii;
 	double ns2;
@@ -115,7 +115,7 @@ static void add_change_row(struct table *t, const struct change *x, const struct
 	table_cell(t, "%s", label);
 }
 
-/* What is left of the list, in one line. */
+/* Adds the rest of the list as one line. */
 static void add_rest_row(struct table *t, const struct comparison *c, const struct unit2 *u)
 {
 	struct change rest = { .share_of_change = 0 };

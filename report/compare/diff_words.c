@@ -83,7 +83,7 @@ char *change_label(const struct change *x, bool utf8)
 
 /* ---- the sentence ---- */
 
-/* The first metric with such a verdict, the ones that users feel first. */
+/* The first metric with that verdict; metrics are in the order in which users notice them. */
 static const struct compared_metric *first_with(const struct comparison *c, enum verdict v, enum metric *ret)
 {
 	static const enum metric order[] = {
@@ -115,7 +115,7 @@ static void add_cause(struct str *s, const struct comparison *c, bool utf8)
 	_cleanup_(freep) char *label = first ? change_label(first, utf8) : NULL;
 	char percent[TEXT_MAX];
 
-	/* A change that is as likely none, or against the whole one, explains nothing. */
+	/* A change that may be 0, or that opposes the total, explains nothing. */
 	if (!first || !(first->share_of_change > 0) || (first->has_ci95 && first->ci95[0] <= 0 && first->ci95[1] >= 0))
 		return;
 	str_addf(s, "; %s of the %s variance is %s", text_percent(percent, first->share_of_change),

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* diff_words.h - what changes and terms are called.  Private to report/compare/. */
+/* diff_words.h - words changes and terms.  Private to report/compare/. */
 #ifndef REPORT_COMPARE_DIFF_WORDS_H
 #define REPORT_COMPARE_DIFF_WORDS_H
 
 #include "base/str.h"
 #include "report/compare/diff.h"
 
-/* "head is worse: p99 +34 % (95 % CI +20 to +50 %); ...": the caller frees it. */
+/* "head is worse: p99 +34 % (95 % CI +20 to +50 %); ..."; the caller frees it. */
 char *diff_sentence(const struct diff_input *in, bool utf8);
 
 /* "log_append › lock wait  (moved from a.c)"; the caller frees it. */
 char *change_label(const struct change *x, bool utf8);
 
-/* "+34 %", "-3.1 %": of a ratio; "?": not known. */
+/* A ratio as a change: "+34 %", "-3.1 %"; "?": not known. */
 const char *text_change(char buf[TEXT_MAX], double ratio);
 /* "+20 to +50 %"; "" if there is none. */
 const char *text_change_ci95(char buf[TEXT_MAX], bool known, const double ci95[2]);

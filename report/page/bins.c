@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * bins.c - where the brush on the latencies may stand.
+ * bins.c - the positions at which the page's brush on the latencies can stand.
  *
- * A hundred or so steps from the smallest to the largest latency, equal ones on the scale of the figure, and between them the
- * percentiles.  The page has sums over each bin, so whatever is selected is compared exactly, however many intervals there are.
+ * There are about a hundred steps from the smallest to the largest latency, equal on the scale of the figure, and the percentiles
+ * between them.  The page has the sums over each bin, so it compares any selection exactly, however many intervals there are.
  *
  *	latencies 100 ns to 1 s, p50 2 us: edges 100, 114, ..., 1920, 2000, 2001, 2196, ..., and a bin's last latency is the next edge - 1
  */
@@ -56,7 +56,7 @@ size_t page_steps(const struct findings *f, int64_t **ret)
 	return without_doubles(list, STEPS);
 }
 
-/* A percentile begins the bin that it is in, or ends one: p99 and above, the median and below. */
+/* A percentile begins a bin (p99 and above) or ends one (the median and below). */
 size_t page_edges(const struct findings *f, int64_t **ret)
 {
 	_cleanup_(freep) int64_t *steps = NULL;

@@ -9,7 +9,7 @@
 
 bool page_scale_is_log(const struct findings *f);
 
-/* The edges without the percentiles: where bars begin.  The caller frees *ret. */
+/* The edges without the percentiles, where bars begin.  The caller frees *ret. */
 size_t page_steps(const struct findings *f, int64_t **ret);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * comparison.c - the page of two sides: the document of vprof diff, and the latencies of both on one scale.
+ * comparison.c - the page of two sides: the document of vprof diff, and the latencies of both sides on one scale.
  *
- * The distributions are those of all intervals of a side together; what is said of them, and how sure it is, is the diff's, which
- * takes runs one by one.
+ * The distributions cover all intervals of a side together.  Figures, errors and verdicts are those of the diff, whose unit is the
+ * run.
  */
 #include <math.h>
 
@@ -25,7 +25,7 @@ static void widen(const struct findings *f, int64_t *min_ns, int64_t *max_ns)
 	*max_ns = f->interval.max_ns > *max_ns ? f->interval.max_ns : *max_ns;
 }
 
-/* Logarithmic, from the shortest latency of both to the longest. */
+/* A logarithmic scale from the shortest to the longest latency of both sides. */
 static int64_t make_scale(const struct diff_input *in, struct findings *const *findings[SIDE_CNT], struct scale *ret)
 {
 	int64_t min_ns = INT64_MAX, max_ns = 0;
@@ -78,7 +78,7 @@ static json_t *latencies_json(const struct diff_input *in, struct findings *cons
 	return o;
 }
 
-/* A run made of digests has none. */
+/* A run made of digests has no single intervals. */
 static bool have_intervals(const struct diff_input *in, struct findings *const *findings[SIDE_CNT])
 {
 	for (unsigned side = 0; side < SIDE_CNT; side++)

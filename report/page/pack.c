@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * pack.c - JSON for the page: the heaviest items of arrays, compressed texts.
+ * pack.c - JSON for the page: the heaviest items of arrays, and compressed texts.
  *
- * What is packed is read by DecompressionStream("deflate"), which is zlib's format.  100,000 latencies of six digits are 700 kB
- * as text, 320 kB packed, 430 kB in base64.
+ * The page reads packed texts with DecompressionStream("deflate"), which is zlib's format.  100,000 latencies of six digits take
+ * 700 kB as text, 320 kB packed, 430 kB in base64.
  */
 #include <stdlib.h>
 #include <zlib.h>
@@ -74,7 +74,7 @@ json_t *json_packed(const char *text, size_t len)
 	_cleanup_(freep) char *base64 = NULL;
 	json_t *o = json_object();
 
-	/* It fails for lack of memory or room only; there is room. */
+	/* It can fail only for lack of memory or of space, and there is enough space. */
 	if (compress2(packed, &packed_len, (const unsigned char *)text, len, 9) != Z_OK)
 		abort();
 	base64 = base64_of(packed, packed_len);

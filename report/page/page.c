@@ -2,9 +2,9 @@
 /*
  * page.c - the HTML file: head, sections, data, scripts.
  *
- * Names come from other people's programs.  In the text of the page they are escaped; in the data each '<' is \u003c, so that no
- * name ends the element; the scripts make text nodes of them and nothing else.  Were one of these to fail, the policy
- * still lets nothing run but the one script whose digest it names, and nothing be loaded at all.
+ * Names come from other people's programs.  The page's text has them escaped, its data has each '<' as \u003c, so no name can end
+ * an element, and the scripts put them into text nodes only.  Should one of these fail, the Content-Security-Policy still runs
+ * nothing but the one script whose hash it names, and loads nothing at all.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "report/page/sections.h"
 #include "report/words/sentence.h"
 
-/* Made of report/html/ when vprof is built. */
+/* Generated from report/html/ at build time. */
 static const char page_style[] =
 #include "report/page/style.inc"
 	;
@@ -62,7 +62,7 @@ json_t *page_view(const struct page_input *in, const char *name, const struct vi
 	return o;
 }
 
-/* What vprof's text calls each state, for the scripts. */
+/* The name of each state, for the scripts. */
 static json_t *waits_json(void)
 {
 	json_t *o = json_object();
@@ -74,7 +74,7 @@ static json_t *waits_json(void)
 
 /* ---- HTML ---- */
 
-/* '<' is nowhere in JSON but in texts. */
+/* In JSON, '<' occurs only in strings. */
 static void write_data(FILE *out, const json_t *data)
 {
 	size_t len;
@@ -99,7 +99,7 @@ static void write_head(FILE *out, const struct page_document *d)
 	fprintf(out, "</title>\n<style>%s</style>\n</head>\n", page_style);
 }
 
-/* The sentence is there without any script. */
+/* The sentence is readable without scripts. */
 static void write_section(FILE *out, const struct page_document *d, const char *id, const char *title)
 {
 	fprintf(out, "<section id=\"%s\" aria-labelledby=\"%s-title\">\n<h2 id=\"%s-title\">%s</h2>\n", id, id, id, title);

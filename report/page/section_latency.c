@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * section_latency.c - the distribution of the latencies, what slow ones have more of, and when each was.
+ * section_latency.c - the distribution of the latencies, the parts in which slow intervals differ, and the latencies over time.
  */
 #include <inttypes.h>
 
@@ -13,7 +13,7 @@
 
 /* ---- latency ---- */
 
-/* Without the trace the intervals are counted here. */
+/* Counts the intervals of each bin, for a run without its trace. */
 static uint64_t *count_bins(const struct page_input *in, const int64_t *edges, size_t cnt)
 {
 	const struct findings *f = in->view.findings;
@@ -72,7 +72,7 @@ static double importance(const struct part *p)
 	return (extra < 0 ? -extra : extra) + p->mean_ns;
 }
 
-/* The parts that have a row of their own; the others are summed up.  The caller frees it. */
+/* The parts with a row of their own; the others are added up.  The caller frees it. */
 static bool *parts_kept(const struct findings *f)
 {
 	_cleanup_(freep) double *weights = xcalloc(f->parts.cnt + 1, sizeof(*weights));
@@ -82,7 +82,7 @@ static bool *parts_kept(const struct findings *f)
 	return keep_heaviest(weights, f->parts.cnt, PAGE_ROWS_MAX / 4);
 }
 
-/* Sums over the bins of one part, or of all that are not kept (part NODE_NONE). */
+/* Sums over the bins, of one part or of all parts that are not kept (part NODE_NONE). */
 static json_t *part_bins_json(const struct findings *f, const bool *keep, size_t part)
 {
 	json_t *o = json_object(), *ns = json_array(), *present = json_array();
@@ -108,7 +108,7 @@ static json_t *part_bins_json(const struct findings *f, const bool *keep, size_t
 	return o;
 }
 
-/* What the page's scripts compare selections by. */
+/* The data by which the scripts compare two selections. */
 static json_t *selections_json(const struct page_input *in, const bool *keep)
 {
 	const struct findings *f = in->binned;
@@ -183,9 +183,9 @@ const struct page_section section_slow_vs_fast = {
 
 #define DOTS_MAX 100000
 #define SLOW_DOTS_MAX 20000
-#define EXACT_MAX ((uint64_t)1 << 53)	/* of a number in the scripts' language */
+#define EXACT_MAX ((uint64_t)1 << 53)	/* JavaScript's numbers are exact up to here */
 
-/* All, or the slowest and every n-th of the others; the caller frees it. */
+/* All intervals, or the slowest and every n-th of the others; the caller frees it. */
 static bool *dots_kept(const struct findings *f, size_t *ret_cnt)
 {
 	_cleanup_(freep) size_t *order = findings_by_latency(f);
@@ -206,7 +206,8 @@ static bool *dots_kept(const struct findings *f, size_t *ret_cnt)
 	return keep;
 }
 
-/* {"start_ns":[0,d,d,...],"latency_ns":[...],"sid":[s,d,...]}: starts and SIDs as differences to the ones before; large SIDs as texts. */
+/* {"start_ns":[0,d,d,...],"latency_ns":[...],"sid":[s,d,...]}: starts and SIDs as differences to the previous ones; large SIDs as
+ * strings. */
 static json_t *dots_json(const struct findings *f, const bool *keep)
 {
 	_cleanup_(str_release) struct str starts = STR_INIT, latencies = STR_INIT, sids = STR_INIT;

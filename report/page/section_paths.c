@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * section_paths.c - the critical paths of the slowest intervals, and of typical ones.
+ * section_paths.c - the critical paths of the slowest intervals, and of typical intervals.
  *
- * Typical are those next to the median.  Of a path with very many pieces the longest are kept, and what lies between two of them is
- * one piece "n others": a slow interval may have 40,000.  The page as a whole is to stay below 2 MB, so there are fewer
- * pieces a path where all would not fit.
+ * Typical intervals are those next to the median.  A slow interval may have 40,000 pieces.  Its longest pieces are kept, and all
+ * pieces between two kept ones become one piece "n others".  The whole page has to stay below 2 MB, so each path gets fewer
+ * pieces if the sum would be larger.
  *
  *	{"threads":[[12,"worker","thread"],...], "frames":[["main","f"],...],
  *	 "paths":[{"sid":"7","rank":1,"latency_ns":5000,"typical":false,"piece_cnt":3,
@@ -22,12 +22,12 @@
 #define SLOWEST_MAX 200
 #define TYPICAL_MAX 200
 #define PIECES_MAX 240			/* of a path */
-#define PACKED_MAX 450000		/* of all, in base64 */
+#define PACKED_MAX 450000		/* of all paths, in base64 */
 
 struct paths {
 	struct arena *arena;
 	VEC(struct explained) list;
-	size_t slowest_cnt;		/* the others are typical ones */
+	size_t slowest_cnt;		/* the rest are typical ones */
 };
 
 static void paths_release(struct paths *p)
@@ -44,14 +44,14 @@ static void explain(struct paths *p, struct explainer *x, const struct interval_
 
 	e->row = row;
 	e->rank = rank;
-	/* The trace has less than the store; or the interval took no time. */
+	/* The trace has fewer intervals than the store, or the interval took no time. */
 	if (explainer_interval(x, row->sid, &e->pieces) < 0 || !e->pieces.cnt) {
 		VEC_RELEASE(&e->pieces);
 		p->list.cnt--;
 	}
 }
 
-/* Of those recorded in full, slowest first; the caller frees it. */
+/* The intervals recorded in full, slowest first; the caller frees it. */
 static size_t *ranked(const struct findings *f, size_t *ret_cnt)
 {
 	size_t *order = findings_by_latency(f), cnt = 0;
@@ -77,7 +77,7 @@ static void explain_all(struct paths *p, const struct page_input *in)
 	for (size_t i = 0; i < slowest; i++)
 		explain(p, x, &f->intervals.items[order[i]], i + 1);
 	p->slowest_cnt = p->list.cnt;
-	/* Around the median, but after the slowest, and not beyond the end. */
+	/* Around the median, but after the slowest ones, and not past the end. */
 	first = cnt / 2 < typical / 2 ? 0 : cnt / 2 - typical / 2;
 	first = first < slowest ? slowest : first > cnt - typical ? cnt - typical : first;
 	for (size_t i = first; i < first + typical; i++)
@@ -121,7 +121,7 @@ static uint64_t frames_number(struct writing *w, const struct path_piece *p)
 	json_t *frames;
 	uint32_t id;
 
-	/* A name may have any letter: its length says where it ends. */
+	/* A name may contain any byte, so its length comes first. */
 	for (size_t i = 0; i < p->frame_cnt; i++)
 		str_addf(&joined, "%zu:%s", strlen(p->frames[i]), p->frames[i]);
 	id = names_add(w->stacks, str_cstr(&joined));
@@ -149,7 +149,7 @@ static bool *longest_kept(const path_pieces *pieces, size_t most)
 	return keep_heaviest(lengths, pieces->cnt, most);
 }
 
-/* others: how many pieces are this one; 0: it is itself. */
+/* others: the number of pieces that this one replaces; 0: it is a real piece. */
 static void add_piece(struct writing *w, json_t *list, const struct path_piece *p, int64_t ns, uint64_t others)
 {
 	json_add(list, json_u64(others ? 0 : thread_number(w, p->tid)));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * section_tree.c - the verdict, the variance tree, the factors, the causes, causal experiments, the method: the views' JSON, with names.
+ * section_tree.c - the verdict, variance tree, factors, causes, causal experiments and the method: the views' JSON, with names.
  *
- * Of a tree of thousands of nodes the page has those with the largest shares, and those above them.
+ * A tree may have thousands of nodes; the page keeps those with the largest shares and their ancestors.
  */
 #include <math.h>
 
@@ -47,7 +47,7 @@ static json_t *method_data(const struct page_input *in, struct diag *reterr)
 {
 	(void)in;
 	(void)reterr;
-	return json_object();		/* its text is report/html/method.html */
+	return json_object();		/* the text is report/html/method.html */
 }
 
 const struct page_section section_method = { .id = "method", .title = "Method and limits", .data = method_data };
@@ -76,7 +76,7 @@ static char *label_of(const struct findings *f, const struct node *n)
 	return n->parent == NODE_NONE ? xstrdup(f->interval.name) : label_among_siblings(f, n, true);
 }
 
-/* Per node that is left out at its parent: what its children sum up to.  [{"parent","count","share","mean_ns"}] */
+/* For each node with children left out: their sums.  [{"parent","count","share","mean_ns"}] */
 static json_t *rests_json(const struct findings *f, const bool *keep)
 {
 	_cleanup_(freep) struct { size_t cnt; double share, mean_ns; } *rests = xcalloc(f->nodes.cnt + 1, sizeof(*rests));
@@ -165,7 +165,7 @@ const struct page_section section_factors = { .id = "factors", .title = "Factors
 
 /* ---- causes ---- */
 
-/* What varies in the interval and in the functions that matter: running, and each class of wait. */
+/* The variance of the interval and of the functions that matter, by state: running, and each class of wait. */
 static json_t *causes_data(const struct page_input *in, struct diag *reterr)
 {
 	struct view_options options = in->view.options;

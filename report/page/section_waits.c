@@ -2,7 +2,7 @@
 /*
  * section_waits.c - the wait-for graph of the whole run.
  *
- * Of its edges the page has the heaviest, and those of knots; of its vertices those that such an edge touches.
+ * The page keeps the heaviest edges and those of knots, and the vertices that they touch.
  */
 
 #include "base/banned.h"
@@ -41,7 +41,7 @@ static void add_labels(json_t *o, const struct wait_graph *g)
 	}
 }
 
-/* Where the heaviest waits of an edge were; the others are in show wait-graph. */
+/* Keeps the stacks of an edge's heaviest waits; show wait-graph has the others. */
 static void keep_first_stacks(json_t *edges)
 {
 	for (size_t i = 0; i < json_array_size(edges); i++) {

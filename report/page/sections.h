@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sections.h - the sections of the page, in reading order: the one list of them.  Private to report/page/.
+ * sections.h - the list of the page's sections, in reading order.  Private to report/page/.
  *
- *	X(wait_graph)		section_wait_graph, in some file of this room
+ *	X(wait_graph)		section_wait_graph, in a file of this room
  *
  * A section needs its row here, a script in report/html/ that draws it (registered in report/html/main.js), and both in
  * report/local.am.
@@ -28,7 +28,7 @@
 
 struct page_section {
 	const char *id, *title;
-	/* What is drawn, or NULL: the run has nothing for it, and the section is left out. */
+	/* The data to draw; NULL: the run has none, and the page leaves out the section. */
 	json_t *(*data)(const struct page_input *in, struct diag *reterr);
 };
 
@@ -36,32 +36,32 @@ struct page_section {
 PAGE_SECTIONS(X)
 #undef X
 
-/* ---- what sections share ---- */
+/* ---- helpers of the sections ---- */
 
 /* Keeps the items of array for which keep[i]. */
 void json_keep(json_t *array, const bool *keep);
 
-/* For json_keep(): which are the `most` heaviest of cnt items; of equal ones the first.  The caller frees it. */
+/* For json_keep(): selects the `most` heaviest of cnt items; ties: the first ones.  The caller frees it. */
 bool *keep_heaviest(const double *weights, size_t cnt, size_t most);
 
 /* JSON without blanks; the caller frees it. */
 char *json_compact_text(const json_t *value, size_t *ret_len);
 
-/* Text as JSON, compressed (zlib) and in base64: { "packed": "..." } of what is long and is read by the page's scripts alone. */
+/* The text as JSON, compressed (zlib), in base64: { "packed": "..." }.  For long data that only the page's scripts read. */
 json_t *json_packed(const char *text, size_t len);
 json_t *json_packed_value(json_t *value);		/* takes value */
 
-/* The JSON of that view with these options; NULL: the run lacks what the view needs, or it could not be made (*reterr says why). */
+/* The JSON of that view with these options.  NULL: the run lacks what the view needs, or an error (*reterr says which). */
 json_t *page_view(const struct page_input *in, const char *name, const struct view_options *options, struct diag *reterr);
 
 struct page_document {
 	const char *title, *sentence, *version;
-	bool compares;			/* two sides, not one run */
-	json_t *data;			/* by section: those that there are; page_write_document() takes it */
+	bool compares;			/* two sides instead of one run */
+	json_t *data;			/* by section, if it has data; page_write_document() frees it */
 };
 void page_write_document(FILE *out, const struct page_document *d);
 
-/* Rows of a table that the page has at most; the page says how many there are. */
+/* Limit for the rows of a table; the page states how many rows there are in all. */
 #define PAGE_ROWS_MAX 300
 
 #endif

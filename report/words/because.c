@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * because.c - at most two in a sentence, the largest first; what is unknown counts as one.
+ * because.c - words the blames of a wait: at most two, the largest first; all unknown blames count as one.
  *
  *	unknown › sleep wait .50, unknown .20, flush .25	because of unknown (70 %: ...) and flush (25 %)
  *	flush .04, flush › lock wait .05, flush › io wait .04	because of flush (13 %)
@@ -17,8 +17,8 @@
 #include "report/words/sentence.h"
 
 #define MOST 2
-#define MANY_LEAST 0.5			/* of the wait's share, by many of whom each explains less than that: */
-#define LEAST 0.1			/* of the wait's share: what explains less is not worth a place in the sentence */
+#define MANY_LEAST 0.5			/* of the wait's share, if many functions, each below LEAST, explain it together */
+#define LEAST 0.1			/* of the wait's share: the sentence leaves out a smaller blame */
 
 static void add_name_of(struct str *to, const char *function)
 {
@@ -39,7 +39,7 @@ static bool is_timer(const char *device)
 	return device && !strcmp(device, "timer");
 }
 
-/* " for the disk"; that a sleep ends by a timer goes without saying. */
+/* Adds " for the disk".  Nothing for a sleep that its timer ends: that is the normal case. */
 static void add_device(struct str *to, const char *device, enum trace_state wait)
 {
 	if (device && !is_timer(device))
@@ -88,14 +88,14 @@ bool lacks_wakers(const struct findings *f)
 	return false;
 }
 
-/* Functions of root-only intervals are not recorded, whatever has a probe. */
+/* In root-only intervals no function is recorded, even if it has a probe. */
 const char *would_name(const struct findings *f)
 {
 	return f->probing.root_only_cnt ? "vprof record without --sample, or vprof build --functions all, would name it"
 					: "vprof build --functions all would name it";
 }
 
-/* Who ended the wait ran in no function that is known; or is not known himself, for which there is another remedy. */
+/* The waker was in no known function, or the waker itself is not known; the remedies differ. */
 static void add_why_nobody(struct str *to, const struct findings *all, const struct factor *f)
 {
 	bool is_lock = f->wait == STATE_LOCK || f->wait == STATE_COND || f->wait == STATE_JOIN;
@@ -111,7 +111,7 @@ static void add_why_nobody(struct str *to, const struct findings *all, const str
 			     "--functions all, would name it", in_full);
 }
 
-/* Why it is unknown, and what would name it. */
+/* Adds why it is unknown, and what would name it. */
 static void add_why(struct str *to, const struct findings *all, const struct factor *f, const struct because *b)
 {
 	if (!b->is_wait && f->wait == STATE_QUEUE)
@@ -142,7 +142,7 @@ static int by_share(const void *pa, const void *pb)
 	return strcmp(a->function, b->function);
 }
 
-/* Those are sorted, so the first of a function is the largest of its ways. */
+/* The blames are sorted, so the first one of a function is its largest. */
 size_t because_by_function(const struct factor *f, struct because **ret)
 {
 	struct because *list = xcalloc(f->because_of.cnt + 1, sizeof(*list));
@@ -194,13 +194,13 @@ static void add_one(struct str *to, const struct findings *all, const struct fac
 	str_addf(to, " (%s)", text_percent(percent, b->share));
 }
 
-/* A sleep ends by its own time-out. */
+/* A sleep that its own timeout ends needs no words. */
 static bool goes_without_saying(const struct factor *f, const struct because *b)
 {
 	return f->is_wait && f->wait == STATE_SLEEP && b->function && !strcmp(b->function, "(timer)");
 }
 
-/* None of many is worth a place by itself: how many, and who comes first. */
+/* No single function is above LEAST: adds their number, and the first of them. */
 static void add_many(struct str *to, const struct factor *f, const struct because *list, size_t cnt, bool utf8)
 {
 	_cleanup_(str_release) struct str name = STR_INIT;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * because.h - the cause of a wait, in words.
+ * because.h - words the cause of a wait.
  *
  *	"flush_log", "flush_log › sleep wait", "flush_log › io wait for the disk", "unknown"
  *
- * "unknown" is the one word for a blame without a name, everywhere.  A sentence tells all of it as one, in its place among
- * the others: who is told second is never the largest.
+ * A blame without a name is called "unknown" everywhere.  A sentence adds up all unknown blames and places the sum by its size
+ * among the others.
  */
 #ifndef REPORT_WORDS_BECAUSE_H
 #define REPORT_WORDS_BECAUSE_H
@@ -15,12 +15,12 @@
 #include "analysis/findings/findings.h"
 #include "base/str.h"
 
-#define NAME_READABLE 48		/* columns of a name in a sentence; of one in C++ that is longer less is told (base/text/label.h) */
+#define NAME_READABLE 48		/* columns of a name in a sentence; longer C++ names are shortened (base/text/label.h) */
 
-/* Of a tenth of the waits nobody knows who ended them. */
+/* A tenth or more of the waits have no known waker. */
 bool lacks_wakers(const struct findings *f);
 
-/* What names somebody who was in no probed function. */
+/* What would name a thread that was in no probed function. */
 const char *would_name(const struct findings *f);
 
 /* The caller frees it. */
@@ -32,8 +32,9 @@ char *blame_label(const struct node *n);
 char *blame_label_short(const struct node *n);
 
 /*
- * The blames of a factor by function, largest first: what a function did in several ways (it ran, it waited for a lock, for the
- * disk) is one, told with its way where that is nearly all of it.  Their number; the caller frees *ret, not the texts.
+ * The blames of a factor, grouped by function, largest first.  A function that acted in several ways (it ran, it waited for a
+ * lock, for the disk) is one entry, with its way if that is nearly all of it.  Returns their number; the caller frees *ret, not
+ * the texts.
  */
 size_t because_by_function(const struct factor *f, struct because **ret);
 

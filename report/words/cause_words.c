@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cause_words.c - how a cause acts, in plain words.
+ * cause_words.c - words how a cause acts.
  *
  *	parse		"it runs"
  *	flush_log	"log_append › lock wait (server.c:28) because of flush_log, which sleeps"
@@ -77,7 +77,7 @@ bool cause_is_parked(const struct summed_cause *c)
 	return c->known && c->how == HOW_QUEUE && c->is_wait && c->wait == STATE_IO && !c->peer && !c->device;
 }
 
-/* What it did meanwhile: "sleeps". */
+/* What the function did during the wait: "sleeps". */
 static void add_doing(struct str *to, const struct summed_cause *c)
 {
 	static const char *const texts[STATE_CNT] = {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cpu_words.c - no function is blamed for time in the run queue.
+ * cpu_words.c - words the lack of CPUs; no function is blamed for time in the run queue.
  *
  *	recorded with --kernel	waiting for a CPU causes 61 % ... : the machine had 5.1 runnable threads for 2 CPUs (others used
  *				1.9: sh 1.2, cc1 0.7); measure on a quieter machine
  *	without			parse causes 61 % ... .  But the machine had ...: your threads waited for one for 34 % of the time in
  *				which they could run; measure on a quieter machine, or with vprof record --kernel
  *
- * The second one only where it can be so: much of the time of the intervals is running or waiting for a CPU, and what was
- * first is running time, or has no more to do with the latency than the run queue.
+ * The second form appears only if the lack of CPUs may be the cause: running or waiting for a CPU is a large part of the intervals'
+ * time, and the first cause is running time, or has no larger effect on the latency than the run queue may have.
  */
 #include "report/words/cpu_words.h"
 
@@ -17,8 +17,8 @@
 #include "base/str.h"
 #include "report/style.h"
 
-#define POSSIBLE_MIN 0.1		/* of the mean latency may be the run queue's */
-#define NOBODY 0.1			/* CPUs */
+#define POSSIBLE_MIN 0.1		/* of the mean latency that may be time in the run queue */
+#define NOBODY 0.1			/* CPUs: less than this counts as unused by others */
 #define THROTTLED_MIN 0.05
 #define TOLD 3
 
@@ -30,7 +30,7 @@ static const struct factor *runqueue_of(const struct findings *f)
 	return NULL;
 }
 
-/* Of the mean latency: what is told as waiting for a CPU, and of what is told as running the part that may be. */
+/* The part of the mean latency that may be time in the run queue: recorded as such, or recorded as running time. */
 static double possible_part(const struct findings *f, const struct factor *queue)
 {
 	double running_ns = 0;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sentence.c - the answer in one sentence, and what nodes and factors are called.
+ * sentence.c - the answer in one sentence, and the labels of nodes and factors.
  *
  *	flush_log (server.c:41) causes 62 % of the variance of 'request' (95 % CI 52 to 73): log_append › lock
  *	wait (server.c:28) because of flush_log, which sleeps.
  *
- * Where the data do not carry it, it "may cause", and how much more is needed is said.
+ * If the data do not suffice, the cause "may cause" it, and the sentence says how many more intervals it takes.
  *
- * The subject is the first of the causes summed over the tree; with --paper the first factor, as Algorithm 1 ranks them.  When nothing is
- * above the threshold, when nothing varies, when there is nothing to say anything about, that is the sentence.
+ * The subject is the first of the causes summed over the tree; with --paper, the first factor as Algorithm 1 ranks them.  The
+ * sentence also says if nothing is above the threshold, if nothing varies, or if there is nothing to explain.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@
 #include "report/words/sentence.h"
 
 #define RUN_QUEUE "waiting for a CPU"
-#define NEXT_LEAST 0.1		/* of the first cause: what has less is not worth a place in the sentence */
+#define NEXT_LEAST 0.1		/* of the first cause: the sentence leaves out a smaller next cause */
 
 const char *wait_text(enum trace_state wait)
 {
@@ -46,7 +46,7 @@ static char *who(const char *function, enum trace_state wait, bool utf8)
 {
 	if (!function)
 		return xasprintf("(%s)", wait_text(wait));
-	if (wait == STATE_OTHER)	/* in a sentence it needs a noun */
+	if (wait == STATE_OTHER)	/* its name needs a noun in a sentence */
 		return xasprintf("%s%swait (%s)", function, glyphs_for(utf8)->then, wait_text(wait));
 	return xasprintf("%s%s%s", function, glyphs_for(utf8)->then, wait_text(wait));
 }
@@ -98,7 +98,7 @@ char *part_label(const struct part *p, bool utf8)
 	return p->is_wait ? who(p->function, p->wait, utf8) : body_label(p->function);
 }
 
-/* As a sentence tells it. */
+/* Adds a label in the form for a sentence, and frees it. */
 static void add_label(struct str *to, char *label, bool utf8)
 {
 	label_add_readable(to, label, NAME_READABLE, glyphs_for(utf8)->ellipsis);
@@ -112,7 +112,7 @@ const struct summed_cause *sentence_cause(const struct findings *f, const struct
 	return any ? &f->causes.items[0] : NULL;
 }
 
-/* The first of the paper's ranking, or NULL if none is above the threshold. */
+/* The first factor of the paper's ranking, or NULL if none is above the threshold. */
 static const struct factor *paper_factor(const struct findings *f, const struct select_options *o)
 {
 	struct select_options select = { 1, o->threshold, true, false };
@@ -133,7 +133,7 @@ static void add_needed(struct str *s, const struct findings *f, uint64_t needed)
 			 text_cnt(text, needed));
 }
 
-/* Sums without windows of time do not say how far off they may be. */
+/* Sums without windows of time have no confidence interval. */
 static bool has_error(const struct findings *f, const struct summed_cause *c)
 {
 	return c->has_ci95 || f->interval.cnt < FINDINGS_INTERVALS_MIN;
@@ -145,7 +145,7 @@ static void add_missing(struct str *s, const struct findings *f)
 		str_add(s, " Not all was recorded: vprof show warnings says what is missing.");
 }
 
-/* "62 % of the variance of 'request' (95 % CI 52 to 73)".  More than all is told as all, and why it is more. */
+/* "62 % of the variance of 'request' (95 % CI 52 to 73)".  A share above 1 is "all", with the reason why it is more. */
 static void add_share(struct str *s, const struct findings *f, const struct summed_cause *c)
 {
 	bool above = share_is_above_all(c->share);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sentence.h - what a run found, in one sentence; and what nodes and factors are called.
+ * sentence.h - the result of a run in one sentence, and the labels of nodes and factors.
  */
 #ifndef REPORT_WORDS_SENTENCE_H
 #define REPORT_WORDS_SENTENCE_H
@@ -14,14 +14,14 @@
  * because of flush_log, which sleeps."  The caller frees it. */
 char *sentence_text(const struct findings *f, const struct select_options *r, bool utf8);
 
-/* The cause that it is about, or with --paper the factor; NULL: none. */
+/* The cause that the sentence names, or with --paper the factor; NULL: none. */
 const struct summed_cause *sentence_cause(const struct findings *f, const struct select_options *o);
 const struct factor *sentence_factor(const struct findings *f, const struct select_options *o);
 
-/* The same by the default ranking, with a sign in front, in what the locale can print. */
+/* The sentence by the default ranking, with a sign in front, in the locale's characters. */
 void report_sentence(const struct findings *f, struct str *ret);
 
-/* "lock wait"; of the class wakeup "wakeup delay": made runnable, not yet running; "runnable time": it waited for nobody. */
+/* "lock wait"; of the class wakeup "wakeup delay": runnable, not yet running; "runnable time": it waited for no thread. */
 const char *wait_text(enum trace_state wait);
 
 /* "log_append › lock wait", "(queue wait)"; the caller frees it. */
@@ -29,7 +29,7 @@ char *node_label(const struct node *n, bool utf8);
 char *part_label(const struct part *p, bool utf8);
 char *factor_label(const struct factor *f, bool utf8);
 
-/* sentence_json.c: the sentence of the view, and what it is made of. */
+/* sentence_json.c: the sentence of the view, and its parts. */
 struct json_t;
 struct view_input;
 struct json_t *sentence_json(const struct view_input *in);
