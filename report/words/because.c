@@ -102,12 +102,12 @@ static void add_why_nobody(struct str *to, const struct findings *all, const str
 	const char *in_full = all->probing.root_only_cnt ? "vprof record without --sample, " : "";
 
 	if (is_lock && !lacks_wakers(all))
-		str_addf(to, "who ended the wait was in no probed function; %s", would_name(all));
+		str_addf(to, "the thread that ended the wait was in no probed function; %s", would_name(all));
 	else if (is_lock)
-		str_addf(to, "who ended the wait is not recorded, or was in no probed function, or the lock changed hands more than 64 times "
+		str_addf(to, "the thread that ended the wait is not recorded, or was in no probed function, or the lock changed hands more than 64 times "
 			     "in one wait; list what lets go under [sync] release, %sor vprof build --functions all", in_full);
 	else
-		str_addf(to, "who ended the wait is not recorded, or was in no probed function; vprof record --kernel, %sor vprof build "
+		str_addf(to, "the thread that ended the wait is not recorded, or was in no probed function; vprof record --kernel, %sor vprof build "
 			     "--functions all, would name it", in_full);
 }
 
@@ -119,7 +119,7 @@ static void add_why(struct str *to, const struct findings *all, const struct fac
 	else if (!b->is_wait)
 		add_why_nobody(to, all, f);
 	else if (b->wait == STATE_OTHER)
-		str_add(to, "nothing is recorded of its thread then; vprof record --kernel tells more");
+		str_add(to, "its thread was not recorded at that time; vprof record --kernel tells more");
 	else
 		str_addf(to, "its thread was in no probed function, in %s; %s", wait_text(b->wait), would_name(all));
 }

@@ -199,7 +199,7 @@ void cause_add_why_unknown(struct str *to, const struct findings *f, const struc
 	if (c->waited == STATE_OTHER)
 		str_add(to, "why it is off the CPU is not recorded; vprof record --kernel tells more");
 	else if (c->is_wait && c->wait == STATE_OTHER)
-		str_add(to, "nothing is recorded of the thread that it waits for; vprof record --kernel tells more");
+		str_add(to, "the thread that it waits for was not recorded; vprof record --kernel tells more");
 	else if (c->waited == STATE_QUEUE)
 		str_addf(to, "its thread was in no probed function meanwhile%s%s; %s", c->is_wait ? ", in " : "",
 			 c->is_wait ? wait_text(c->wait) : "", would_name(f));

@@ -156,7 +156,7 @@ static void add_share(struct str *s, const struct findings *f, const struct summ
 	if (instead)
 		str_addf(s, "all of the variance of '%s' (intervals have it or %s)", f->interval.name, instead);
 	else if (above)
-		str_addf(s, "all of the variance of '%s' (and more, which others make up for)", f->interval.name);
+		str_addf(s, "all of the variance of '%s' (and more, which other causes offset)", f->interval.name);
 	else
 		str_addf(s, "%s of the variance of '%s'", text_percent_with_ci95(text, c->share, ci95), f->interval.name);
 	if (ci95)

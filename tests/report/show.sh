@@ -49,7 +49,7 @@ for view in $(views); do
 	says "\"schema\": \"vprof.$view/1\""
 done
 expect 0 "$VPROF" show summary tree
-says "▶ B may cause all of the variance of 'request' (and more, which others make up for): it runs. 4 intervals are too few to tell"
+says "▶ B may cause all of the variance of 'request' (and more, which other causes offset): it runs. 4 intervals are too few to tell"
 expect 0 "$VPROF" show summary tree --ascii
 says "> B may cause all of the variance of 'request'"
 expect 0 env LC_ALL=C "$VPROF" show summary tree

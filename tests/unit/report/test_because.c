@@ -54,7 +54,7 @@ static void test_unknown_in_sentence(void **state)
 	told[0].share = .14;
 	f->factors.items[0].because_of.cnt = 3;
 	want_sentence(f, &o, "log_append > lock wait causes 62 % of the variance of 'request'; because"
-			" of unknown (27 %: nothing is recorded of its thread then; vprof record --kernel tells more) and"
+			" of unknown (27 %: its thread was not recorded at that time; vprof record --kernel tells more) and"
 			" flush_log > io wait for the disk (15 %).");
 	told[1].share = .30;
 	want_sentence(f, &o, "log_append > lock wait causes 62 % of the variance of 'request'; because"
@@ -76,21 +76,21 @@ static void test_remedies(void **state)
 	f->factors.items[0].because_of.items = told;
 	f->factors.items[0].because_of.cnt = 1;
 	want_sentence(f, &o, "log_append > lock wait causes 62 % of the variance of 'request'; because"
-			" of unknown (50 %: who ended the wait was in no probed function; vprof build --functions all"
+			" of unknown (50 %: the thread that ended the wait was in no probed function; vprof build --functions all"
 			" would name it).");
 	f->probing.root_only_cnt = 500;
 	want_sentence(f, &o, "log_append > lock wait causes 62 % of the variance of 'request'; because"
-			" of unknown (50 %: who ended the wait was in no probed function; vprof record without --sample, or"
+			" of unknown (50 %: the thread that ended the wait was in no probed function; vprof record without --sample, or"
 			" vprof build --functions all, would name it).");
 	f->warnings.cnt = cnt;
 	findings_warn(f, "no-waker", "for 90 %%");
 	want_sentence(f, &o, "log_append > lock wait causes 62 % of the variance of 'request'; because"
-			" of unknown (50 %: who ended the wait is not recorded, or was in no probed function, or the lock changed hands"
+			" of unknown (50 %: the thread that ended the wait is not recorded, or was in no probed function, or the lock changed hands"
 			" more than 64 times in one wait; list what lets"
 			" go under [sync] release, vprof record without --sample, or vprof build --functions all).");
 	f->probing.root_only_cnt = 0;
 	want_sentence(f, &o, "log_append > lock wait causes 62 % of the variance of 'request'; because"
-			" of unknown (50 %: who ended the wait is not recorded, or was in no probed function, or the lock changed hands"
+			" of unknown (50 %: the thread that ended the wait is not recorded, or was in no probed function, or the lock changed hands"
 			" more than 64 times in one wait; list what lets"
 			" go under [sync] release, or vprof build --functions all).");
 }

@@ -56,7 +56,7 @@ static void test_sentences(void **state)
 	want_sentence(f, &o, "flush_log (server.c:41) causes 60 % of the variance of 'request' (95 % CI 55 to 65): it runs."
 			" It calls functions that carry no probe yet: probe them to see further.");
 	f->causes.items[0].share = 1.5;
-	want_sentence(f, &o, "flush_log (server.c:41) causes all of the variance of 'request' (and more, which others make up for):"
+	want_sentence(f, &o, "flush_log (server.c:41) causes all of the variance of 'request' (and more, which other causes offset):"
 			" it runs. It calls functions that carry no probe yet: probe them to see further.");
 	f->interval.variance_ns2 = 0;
 	want_sentence(f, &o, "'request' does not vary: each of 400 intervals took 1.06 ms.");
