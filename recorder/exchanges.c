@@ -6,7 +6,7 @@
  *	/proc/7/net/tcp: "0: 0100007F:18EB 00000000:0000 0A ... 4711 ..."	port 6379; 0A: it listens
  *	/proc/7/net/unix: "...: 00000002 00000000 00010000 0001 01 4711 /run/x.sock"
  *
- * What listens later says so itself.
+ * A socket that listens later is reported by the kernel programs.
  */
 #include "recorder/exchanges.h"
 
@@ -54,7 +54,7 @@ int exchanges_choose(struct record_bpf *p, const struct btf *btf, bool wanted, s
 	return diag_remedy(reterr, -ENOSYS, "vprof annotate --start FUNCTION --end FUNCTION and a build, or a newer kernel");
 }
 
-/* Those that the process has; false: it does not let us look. */
+/* Finds the process's sockets.  Returns false if its descriptors cannot be read. */
 static bool find_sockets(pid_t pid, struct map *inodes)
 {
 	char path[64], target[64];
@@ -169,7 +169,7 @@ size_t exchanges_paths(const struct record_bpf *p, struct exchange_path_texts *r
 		const char *text = (const char *)paths->items[cnt].words;
 		char *to = ret->texts[cnt];
 
-		memcpy(to, "@", 2);		/* as /proc/net/unix writes an abstract one */
+		memcpy(to, "@", 2);		/* as /proc/net/unix shows an abstract address */
 		memcpy(to + !*text, text + !*text, EXCHANGE_PATH_MAX - !*text);
 		to[EXCHANGE_PATH_MAX] = '\0';
 		ret->items[cnt] = to;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * exchanges.h - requests and answers on sockets (bpf/exchanges.bpf.h): what the programs in the kernel have to know before, and
- * are asked afterwards.
+ * exchanges.h - requests and answers on sockets (bpf/exchanges.bpf.h): the input of the kernel programs, and their results at the
+ * end.
  */
 #ifndef RECORDER_EXCHANGES_H
 #define RECORDER_EXCHANGES_H
@@ -11,7 +11,7 @@
 
 struct btf;
 
-/* Loads them or not.  -ENOSYS: they are wanted, and this kernel does not say when bytes arrive. */
+/* Decides whether the programs are loaded.  -ENOSYS: they are wanted, but this kernel does not report the arrival of bytes. */
 int exchanges_choose(struct record_bpf *p, const struct btf *btf, bool wanted, struct diag *reterr);
 
 /* Of all processes of the tree: the TCP ports, and the paths, that they listen on. */
@@ -23,7 +23,7 @@ void exchanges_add_path(struct exchange_paths *paths, const char *text);
 /* Detached: what was answered last on each connection, into the file. */
 void exchanges_end(const struct record_bpf *p, struct writer *w);
 
-/* Addresses of Unix sockets: how many. */
+/* Addresses of Unix sockets. */
 struct exchange_path_texts {
 	char texts[EXCHANGE_PATHS_MAX][EXCHANGE_PATH_MAX + 1];
 	const char *items[EXCHANGE_PATHS_MAX];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * causal.c - the hooks: which time counts, and when a thread settles.
+ * causal.c - the hooks: which time counts as the target's, and when a thread settles.
  *
- * A stretch in the target ends at each wait and begins again after it, so what is added is either CPU time of the thread, or
- * the time of one wait.  CPU time comes from the thread's CPU clock: the kernel may have taken the CPU away meanwhile.  That
- * takes two system calls, so for calls that lately took a few microseconds the time stamp counter has to do.
+ * A stretch in the target ends at each wait and begins again after it.  So each stretch is either CPU time of the thread or one
+ * wait.  CPU time comes from the thread's CPU clock, because the kernel may have preempted the thread.  Reading that clock takes
+ * two system calls, so the time stamp counter replaces it for calls that lately took only a few microseconds.
  *
  *	f enters 10, mutex wait 14..20, leaves 25, s = 50 %: L grows by 2, then by 2.5; at 14 and 20 the thread settles
  */
@@ -20,27 +20,27 @@
 #include "runtime/thread.h"
 
 enum {
-	DEBT_MIN_NS = 5000,		/* less may wait */
+	DEBT_MIN_NS = 5000,		/* a smaller debt may wait */
 	SLEEP_MIN_NS = 150000,
-	SPIN_MOST_NS = 70000,		/* what is shorter is spent on the CPU: a sleep ends 50 us late */
+	SPIN_MOST_NS = 70000,		/* a shorter debt is paid by spinning, because a sleep ends 50 us late */
 	SLEEP_LATE_NS = 60000,
 	HOLD_NS = 20000,
-	BELIEVED_NS = 3 * TICK_NS,	/* a thread that was not heard of for longer may have lost its CPU */
+	BELIEVED_NS = 3 * TICK_NS,	/* after this time without a tick, the thread may have lost its CPU */
 	SHORT_NS = 20000, SHORT_MOST_NS = 100000,
 	TICKS_MOST_NS = 20 * TICK_NS,
 	HELD = 8,			/* locks at a time; more do not count */
 };
 
 struct causal_self {
-	volatile uintptr_t busy;	/* 0, or where on the stack a hook is under way */
+	volatile uintptr_t busy;	/* 0, or the stack address of the hook that is running */
 	const struct vprof_frame *frame;	/* of the outermost call in the target; NULL: none */
-	unsigned long long call;	/* ... which the frame holds */
+	unsigned long long call;	/* the call that the frame holds */
 	uint64_t held[HELD];		/* locks of the target */
 	uint32_t held_cnt;
-	bool runs;			/* a stretch of CPU time is under way, */
-	uint64_t began, cpu;		/* since then; cpu 0: not asked for */
-	bool is_short;			/* the last one was */
-	bool waits;			/* open_cnt has a wait of it, which may have been left by siglongjmp() */
+	bool runs;			/* a stretch of CPU time has begun */
+	uint64_t began, cpu;		/* its begin on both clocks; cpu 0: not read */
+	bool is_short;			/* the last stretch was short */
+	bool waits;			/* open_cnt includes this thread's wait, which it may have left by siglongjmp() */
 	uint64_t tick_cpu;		/* its CPU clock at the last tick, in that block */
 	uint32_t tick_block;
 	uint32_t told_block;		/* the last EVENT_SHIFT */
@@ -82,7 +82,7 @@ static uint64_t max_at(uint64_t now)
 	return shift_max(&t, now);
 }
 
-/* ---- in and out of a hook ---- */
+/* ---- entering and leaving a hook ---- */
 
 static void raise_top(uint32_t slot)
 {
@@ -104,7 +104,7 @@ static void end_wait(void)
 		COUNT(&experiment()->open_cnt, -1U);
 }
 
-/* What was under way belongs to a block that is over. */
+/* Drops a stretch of a block that is over. */
 static void forget_stretch(void)
 {
 	end_wait();
@@ -127,7 +127,7 @@ static struct shift *own_shift(void)
 	return t->slot && t->arena == process.arena && !t->busy ? &t->slot->shift : NULL;
 }
 
-/* NULL: no block is in force, or a hook is under way.  A hook that was left by siglongjmp() is over. */
+/* Returns NULL if no block is in force or a hook is running.  A hook that was left by siglongjmp() does not count as running. */
 static struct shift *hook_in(void)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -179,14 +179,14 @@ static void end_stretch(struct shift *s)
 	if (self.cpu)
 		took = cpu_ns() - self.cpu;
 	else if (took > SHORT_MOST_NS)
-		took = SHORT_MOST_NS;	/* it was short, and lost its CPU; or the next one will not be taken for short */
+		took = SHORT_MOST_NS;	/* a short call that was preempted; or the next one will not be taken for short */
 	shift_end(&experiment()->all, s, took);
 	COUNT(&experiment()->open_cnt, -1U);
 	self.runs = false;
 	self.is_short = took < SHORT_NS;
 }
 
-/* ---- to settle ---- */
+/* ---- settling ---- */
 
 static void sleep_ns(uint64_t ns)
 {
@@ -206,8 +206,8 @@ static void spin_until(uint64_t until)
 #endif
 }
 
-/* The rest of a debt that grows: how long it takes to pay it, but for what would be too long if it stopped growing now.  To
- * look more often takes CPU time, which the program may see in its own CPU clock. */
+/* How long to pause for a debt that still grows: the debt, minus what would be too much if it stopped growing now.  Checking more
+ * often would take CPU time, which the program may see in its own CPU clock. */
 static uint64_t until_gone(uint64_t debt)
 {
 	uint32_t speed = GET(&experiment()->all.speed);
@@ -216,7 +216,7 @@ static uint64_t until_gone(uint64_t debt)
 	return ns < SLEEP_MIN_NS ? ns : SLEEP_MIN_NS;
 }
 
-/* Returns how long that was: real time, or, where the CPU is what threads lack, CPU time. */
+/* Returns the length of the pause: real time, or CPU time if the threads compete for CPUs. */
 static uint64_t stand_still(uint64_t debt)
 {
 	uint64_t from = now_ns(), cpu;
@@ -267,7 +267,7 @@ void causal_settle(void)
 	errno = saved_errno;
 }
 
-/* The CPU time since the last tick: more than one tick's, where system calls took some of it. */
+/* The CPU time since the last tick: more than a tick if system calls took some of it. */
 static uint64_t since_tick(void)
 {
 	uint64_t now = cpu_ns(), took = now - self.tick_cpu;
@@ -284,7 +284,7 @@ void causal_tick(void)
 	struct shift *s = hook_in();
 
 	if (!s && !self.busy && (!GET(&e->all.block) || now_ns() >= GET(&e->deadline)))
-		ticks_stop();		/* the experiments are over, or their recorder is gone */
+		ticks_stop();		/* the experiments are over, or the recorder has ended */
 	if (!s)
 		return;
 	COUNT(&e->tick_cnt, 1);
@@ -432,7 +432,7 @@ struct causal_wait causal_wait_begin(enum wait_class class, bool may_be_peer)
 	return w;
 }
 
-/* G when the stamp was left; now, if there is none. */
+/* G at the time of the stamp; without a stamp, G now. */
 static uint64_t stamp_max(const uint64_t names[2], uint64_t woken)
 {
 	const struct arena_map *a = process.arena;
@@ -493,7 +493,7 @@ void causal_attach(void)
 
 	*s = (struct shift){ .block = GET(&e->all.block) };
 	self = (struct causal_self){ .busy = 0 };
-	vprof_self.tid = 0;		/* its locks come to us (runtime/wrappers/mutex.h) */
+	vprof_self.tid = 0;		/* so that its mutex calls reach us (runtime/wrappers/mutex.h) */
 	if (s->block && GET(&e->ns_per_tick))
 		s->ns = max_at(now_ns());
 	raise_top(thread_self.slot_number);
@@ -535,7 +535,7 @@ void causal_over(void)
 	__atomic_store_n(&process.places, process.arena->places, __ATOMIC_RELEASE);
 }
 
-/* Releases look whether anybody waits at the object's place; here they are to come to us in any case. */
+/* Releases check whether any thread waits at the object's place; in an experiment they have to call us in any case. */
 void causal_prepare(void)
 {
 	causal_on = experiment()->wanted;

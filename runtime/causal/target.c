@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * target.c - the gates of targets.
+ * target.c - sets the gates of targets.
  *
- * The gates of all functions that the experiment may ask for are changed, in all blocks: what C costs them is the same in
- * each, and cancels where blocks are compared.
+ * Every block changes the gates of all functions that the experiment may ask for.  So the calls of C cost the same in each block,
+ * and cancel when blocks are compared.
  *
  *	targets parse, log_flush; block 1 begins: parse's site: gate 2 -> 0x82, log_flush's: 0 -> 0x80
  */
@@ -13,7 +13,7 @@
 #include "runtime/thread.h"
 #include "runtime/units.h"
 
-enum { SITES = 4096 };			/* inline functions have one in each unit */
+enum { SITES = 4096 };			/* an inline function has one in each unit */
 
 static struct vprof_site *sites[SITES];
 static uint32_t site_cnt, seen_block, busy, changed = 1;

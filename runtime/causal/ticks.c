@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ticks.c - see ticks.h.
+ * ticks.c - the perf events and the handler of their signal.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,10 +20,10 @@ enum { TICK_SIGNAL = SIGURG, HIGH_FD = 900, ALL_FDS = 4096 };
 struct tick_self {
 	bool tried;
 	int fd;				/* plus 1; 0: none */
-	uint64_t id;			/* of the event, which tells that the descriptor is still ours */
+	uint64_t id;			/* of the event; proves that the descriptor is still ours */
 };
 
-/* Of all threads, so that the child of a fork can close them.  Of more than these it keeps some. */
+/* The events of all threads, so that the child of a fork can close them.  If there are more, it holds only some. */
 static struct {
 	int fd;				/* plus 1; 0: none */
 	uint64_t id;
@@ -101,7 +101,7 @@ static int open_event(void)
 	return fd;
 }
 
-/* The signal goes to this thread alone, and says which descriptor it is for. */
+/* Sends the signal to this thread only, with the number of the descriptor. */
 static bool aim(int fd)
 {
 	struct f_owner_ex owner = { F_OWNER_TID, (pid_t)syscall(SYS_gettid) };
@@ -111,7 +111,7 @@ static bool aim(int fd)
 	       !syscall(SYS_ioctl, fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
-/* A thread that has it blocked would get none; nobody else sends it to threads. */
+/* A thread that blocks the signal would get none.  No other code sends it to single threads. */
 static void unblock(void)
 {
 	sigset_t set;
@@ -162,7 +162,7 @@ void ticks_start(void)
 	errno = saved_errno;
 }
 
-/* The program may have closed it, and have another file by that number now.  fd: plus 1. */
+/* Closes the event unless the program has closed it and the number belongs to another file now.  fd: plus 1. */
 static void close_event(int fd, uint64_t id)
 {
 	uint64_t is = 0;

@@ -2,8 +2,8 @@
 /*
  * virtual.c - see virtual.h.
  *
- * All events by time; each thread's last shift is remembered.  A thread that has told no shift in a block has that of
- * all when the block began.
+ * Goes through all events by time, and keeps each thread's last shift.  Until a thread reports a shift in a block, its shift is
+ * that of all threads at the block's begin.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +25,10 @@ struct open_interval {
 struct joining {
 	struct virtual_trace *ret;
 	uint64_t label;
-	size_t first_block;		/* of this join */
+	size_t first_block;		/* of this call of virtual_join() */
 	bool in_force;			/* the last block is not over */
-	uint64_t base_ns;		/* G when it began, */
-	uint64_t open_ns;		/* and when it was opened */
+	uint64_t base_ns;		/* G when it began */
+	uint64_t open_ns;		/* G when it was opened */
 	struct map *clock_of, *open_of;	/* thread, key: index + 1 */
 	VEC(struct clock) clocks;
 	VEC(struct open_interval) opens;
@@ -110,7 +110,7 @@ static int64_t virtual_now(struct joining *j, const struct virtual_event *e)
 	return e->ns - (int64_t)(c->block == last_block(j)->number ? c->shift_ns : j->base_ns);
 }
 
-/* It will not be known how long it took; the block may be shut later, so all are judged in the end. */
+/* The interval's length will remain unknown.  Its block may be shut later, so judge() decides at the end whether it is late. */
 static void give_up(struct joining *j, struct open_interval *o)
 {
 	if (o->is_open)
@@ -177,7 +177,7 @@ static int by_begin(const void *x, const void *y)
 	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
 }
 
-/* Those that count, and those that are too late; whose end is unknown have no place in the list. */
+/* Decides which intervals count and which are late, and drops those without an end. */
 static void judge(struct virtual_trace *v, size_t first)
 {
 	size_t kept = first;
