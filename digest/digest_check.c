@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * digest_check.c - whether the numbers of a window can be what they claim to be.
+ * digest_check.c - checks that the numbers of a window are possible.
  *
- * With n intervals and none longer than L, no sum of times is larger than n L and no sum of products larger than n L^2, which is to
- * be at most 2^124: then nothing that is made of them overflows.  Example: n 2, L 10: x 21 is wrong, xx 200 is not.
+ * With n intervals, none longer than L, a sum of times is at most n L and a sum of products at most n L^2.  The latter must not
+ * exceed 2^124, so nothing computed from it overflows.  Example: with n 2, L 10, x 21 is impossible and xx 200 is possible.
  */
 #include "digest/digest.h"
 
 #include "base/banned.h"
 
-#define WAITED_MAX ((__int128)1 << 100)	/* of all windows of all digests together it is less than 2^127 */
+#define WAITED_MAX ((__int128)1 << 100)	/* the total over all windows of all digests then stays below 2^127 */
 
 struct bounds {
 	__int128 nl, nll;
@@ -51,7 +51,7 @@ static uint64_t presence_of(const struct summed_window *w, uint32_t place)
 	return 0;
 }
 
-/* Where a place is present, those above it are. */
+/* If a place is present in an interval, so are the places above it. */
 static bool presences_fit(const struct summed *s, const struct summed_window *w)
 {
 	for (size_t i = 0; i < w->sums.cnt; i++) {
@@ -74,7 +74,7 @@ static bool is_bucket_of(const struct summed_window *w, uint32_t bucket, unsigne
 	return bucket >= bucket_of(w->min_ns, bits) && bucket <= bucket_of(w->max_ns, bits);
 }
 
-/* Buckets hold each interval once. */
+/* The buckets hold each interval once. */
 static bool buckets_fit(const struct bounds *b, const struct summed_window *w)
 {
 	__int128 n = 0, recorded = 0, t = 0;

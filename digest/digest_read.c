@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * digest_read.c - the bytes of a digest, which anybody may have written, as sums in which every number is in range.
+ * digest_read.c - parses the bytes of a digest, which may be hostile, into sums in which every number is in range.
  *
- * zstd's checksum finds what a disk or a cable did; what somebody did on purpose is found by looking at each number.  A count is
- * believed only as far as there are bytes left for so many.
+ * zstd's checksum detects accidental damage; checking each number detects deliberate damage.  A count is accepted only if enough
+ * bytes are left for that many items.
  */
 #include "digest/digest.h"
 
@@ -28,7 +28,7 @@ struct reader {
 	bool *has_children;
 };
 
-/* Of things that take so many bytes each at least. */
+/* Reads the number of items, each of which takes at least bytes_each bytes. */
 static size_t next_cnt(struct reader *d, size_t bytes_each)
 {
 	return (size_t)varint_next_upto(&d->r, (uint64_t)(d->r.end - d->r.at) / bytes_each);
@@ -39,7 +39,7 @@ static uint64_t upto(struct reader *d, uint64_t most)
 	return varint_next_upto(&d->r, most);
 }
 
-/* An index below cnt. */
+/* Reads an index below cnt. */
 static uint32_t index_below(struct reader *d, size_t cnt)
 {
 	if (cnt == 0)
@@ -59,7 +59,7 @@ static __int128 sum(struct reader *d)
 
 /* ---- names ---- */
 
-/* Any bytes but zero, as functions and intervals of a trace may have; views make names inert. */
+/* Any bytes but zero, like the names of functions and intervals in a trace; views make names inert. */
 static const char *next_text(struct reader *d)
 {
 	size_t len = next_cnt(d, 1);
@@ -166,7 +166,7 @@ static uint32_t next_function(struct reader *d)
 
 /* ---- places ---- */
 
-/* Bodies and blames have nothing below them, waits have blames, and only they do. */
+/* Only waits have blames below them; bodies and blames have nothing below them. */
 static bool may_be_below(const struct summed_place *p, const struct summed_place *parent)
 {
 	switch (p->kind) {
@@ -220,7 +220,7 @@ static void read_places(struct reader *d)
 
 /* ---- windows ---- */
 
-/* The one after `last`, or at it for the first. */
+/* Reads the next place: after `last`; the first one may equal it. */
 static uint32_t next_place(struct reader *d, const struct summed_window *w, uint32_t last, bool is_first)
 {
 	uint64_t place = last + upto(d, UINT32_MAX);
@@ -249,7 +249,7 @@ static void read_sums(struct reader *d, struct summed_window *w)
 	}
 }
 
-/* Siblings, or bodies of one function. */
+/* Whether both are siblings, or bodies of one function. */
 static bool may_be_pair(const struct reader *d, const struct summed_window *w, uint64_t a, uint64_t b)
 {
 	const struct summed_place *p, *q;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * digest_write.c - a digest as bytes: tables of names, then windows, all of it numbers (varint.h), packed and with a checksum.
+ * digest_write.c - writes a digest: tables of names, then windows.  All numbers are varints (varint.h); the whole is compressed and
+ * has a checksum.
  *
- * What is sorted is written as differences: places 3, 4, 9 are 3, 1, 5.
+ * Sorted numbers are stored as differences: places 3, 4, 9 become 3, 1, 5.
  */
 #include "digest/digest.h"
 
@@ -102,7 +103,7 @@ static void add_sources(struct writer *w, const struct summed *s)
 	}
 }
 
-/* 0: none; devices; then functions. */
+/* 0: none; then the devices; then the functions. */
 static uint32_t function_code(uint32_t function)
 {
 	return function > SUMMED_DEVICE(KIND_CNT) ? SUMMED_NO_FUNCTION - function : function + KIND_CNT;

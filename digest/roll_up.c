@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * roll_up.c - windows of one recording, added up: minutes become hours.
+ * roll_up.c - adds up the windows of one recording: minutes become hours.
  *
- * Example: windows of 60 s from 0, 60, 120 and of one hour: one window from 0, with the sums of all.
+ * Example: windows of 60 s that begin at 0, 60 and 120, rolled up to one hour, become one window from 0 with the sums of all three.
  */
 #include "digest/unite.h"
 
@@ -50,7 +50,7 @@ static void add_latencies(struct summed_window *to, const struct summed_window *
 		to->root_only.max_ns = w->root_only.max_ns;
 }
 
-/* Lists are put in order, and what is there twice added up, at the end. */
+/* Appends the lists; the caller sorts them and adds up duplicates at the end. */
 static void add_window(struct summed_window *to, const struct summed_window *w)
 {
 	uint32_t own_cnt = (uint32_t)to->owns.cnt;
@@ -88,7 +88,7 @@ static int64_t floor_to(int64_t ns, int64_t window_ns)
 	return ns - (rest < 0 ? rest + window_ns : rest);
 }
 
-/* Both are in order of time. */
+/* Whether w goes into the window `to`.  Windows are in order of time. */
 static bool belongs_to(const struct summed_window *to, const struct summed_window *w, int64_t window_ns)
 {
 	if (to->root != w->root || to->source != w->source)

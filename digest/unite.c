@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * unite.c - common numbers for what several digests name alike, and the one order of all of it.
+ * unite.c - gives the same names in several digests the same numbers, and sorts everything.
  *
- * A place is known by what it is below which other one; a function by name, file and line, as where traces are merged.  Numbers are
- * given twice: as things come, and at the end, by what they are (united_order.c).
+ * A place is identified by its parent and its kind; a function by name, file and line, as in merged traces.  Numbers are assigned
+ * twice: in order of appearance, and at the end in the final order (united_order.c).
  */
 #include "digest/unite.h"
 
@@ -18,10 +18,10 @@ struct uniter {
 	struct summed *s;
 	struct names *interval_names, *call_sites, *functions, *places, *sources;
 	struct names *calls;
-	bool has_twins;			/* in one of the digests */
+	bool has_twins;			/* some digest lists the same function or place twice */
 };
 
-struct renaming {			/* of one digest */
+struct renaming {			/* of the numbers of one digest */
 	uint32_t *interval_names, *call_sites, *functions, *places, *sources;
 };
 
@@ -90,7 +90,7 @@ static uint32_t add_function(struct uniter *u, const struct summed_function *f)
 		ours->key = f->key;
 	if (f->height > ours->height)
 		ours->height = f->height;
-	ours->open &= f->open;		/* what one did not record another may have */
+	ours->open &= f->open;		/* one digest may have recorded what another one did not */
 	ours->registered |= f->registered;
 	ours->left_out |= f->left_out;
 	return id;
@@ -205,7 +205,7 @@ static void add_window(struct uniter *u, const struct renaming *r, const struct 
 		w->cells.items[i].place = r->places[w->cells.items[i].place];
 }
 
-/* Two of one digest have one number. */
+/* Whether two items of the same digest have got the same number. */
 static bool are_twins_in(const uint32_t *numbers, size_t cnt, size_t number_cnt)
 {
 	_cleanup_(freep) bool *seen = xcalloc(number_cnt + 1, sizeof(*seen));
@@ -263,7 +263,7 @@ bool summed_has_twins(const struct summed *s)
 	return u->has_twins;
 }
 
-/* Windows are in order: what overlaps stands side by side. */
+/* Windows are sorted, so overlapping ones are adjacent. */
 static int check_windows(const struct summed *s, struct diag *reterr)
 {
 	for (size_t i = 1; i < s->windows.cnt; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * united_order.c - the one order in which a digest stands, whatever it was made of.
+ * united_order.c - sorts the contents of a digest.
  *
- * Names by their letters, functions by name, file and line, places level by level and siblings by what they are, sources by who
- * they are, windows by interval, source and time.  Two digests with the same content are the same bytes.
+ * Names are in byte order, functions by name, file and line, places by level and then by kind and name, sources by identity,
+ * windows by interval, source and time.  Two digests with the same contents are the same bytes.
  */
 #include "digest/united_order.h"
 
@@ -48,7 +48,7 @@ static uint32_t *back(const uint32_t *order, size_t cnt)
 	return numbers;
 }
 
-/* Puts list into order, and yields the numbers, [old], which the caller frees. */
+/* Sorts list, and returns the new numbers, [old], which the caller frees. */
 #define RENUMBER(list, compare, s)								\
 	({											\
 		uint32_t *order_ = order_of((list)->cnt, compare, s);				\
@@ -119,7 +119,7 @@ static int by_source(const void *x, const void *y, void *arg)
 	return 0;
 }
 
-/* Siblings, or roots; names, functions and call sites have their last numbers. */
+/* Compares siblings, or roots; names, functions and call sites have their final numbers. */
 static int by_place(const void *x, const void *y, void *arg)
 {
 	const struct summed *s = arg;
@@ -138,7 +138,7 @@ static int by_place(const void *x, const void *y, void *arg)
 
 /* ---- places ---- */
 
-/* Those below each, as lists: first[parent + 1], next[place]; parent + 1 of a root is 0. */
+/* Lists the children of each place: first[parent + 1], next[place]; the roots are at 0. */
 static void list_children(const struct summed *s, uint32_t *first, uint32_t *next)
 {
 	memset(first, 0xff, (s->places.cnt + 2) * sizeof(*first));
@@ -159,7 +159,7 @@ static uint32_t *renumber_places(struct summed *s)
 	uint32_t *numbers;
 
 	list_children(s, first, next);
-	for (size_t above = 0; above <= done && done < cnt; above++) {	/* 0: the roots; then what stands at above - 1 */
+	for (size_t above = 0; above <= done && done < cnt; above++) {	/* 0: the roots; then the children of above - 1 */
 		uint32_t parent = above == 0 ? 0 : order[above - 1] + 1;
 		size_t begin = done;
 
@@ -245,7 +245,7 @@ static int by_own(const void *x, const void *y, void *arg)
 	return 0;
 }
 
-/* Sorts, and adds up those that are equal: add(to, from). */
+/* Sorts, and merges equal items: add(to, from). */
 #define IN_ORDER(list, compare, add)										\
 	do {													\
 		size_t kept_ = 0;										\
@@ -291,7 +291,7 @@ static void add_share(struct summed_share *to, const struct summed_share *s)
 	to->n += s->n;
 }
 
-/* Shares go by the owns' numbers. */
+/* Shares follow the numbers of the owns. */
 static void order_owns(struct summed_window *w)
 {
 	size_t cnt = w->owns.cnt, kept = 0;

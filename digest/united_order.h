@@ -5,10 +5,10 @@
 
 #include "analysis/summed/summed.h"
 
-/* Everything by what it is, under new numbers. */
+/* Sorts everything and renumbers it. */
 void summed_put_in_order(struct summed *s);
 
-/* The lists of one window whose numbers are new; what is there twice is added up. */
+/* Sorts the lists of one window after a renumbering, and adds up duplicates. */
 void window_put_in_order(struct summed_window *w);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * varint.h - unsigned numbers of up to 128 bits in as few bytes as they need: 7 bits a byte, the low ones first.
+ * varint.h - unsigned numbers of up to 128 bits in as few bytes as possible: 7 bits per byte, the lowest first.
  *
  *	300	ac 02
  *
- * Signed ones are turned so that small ones stay small: 0, -1, 1, -2 are 0, 1, 2, 3.
+ * Signed numbers are mapped so that small ones stay small: 0, -1, 1, -2 become 0, 1, 2, 3.
  */
 #ifndef DIGEST_VARINT_H
 #define DIGEST_VARINT_H
@@ -30,7 +30,7 @@ static inline void varint_add_signed(struct str *s, int64_t value)
 	varint_add(s, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
 }
 
-/* Bytes that are read; once it has failed all further numbers are 0. */
+/* The bytes to read; after an error all further numbers are 0. */
 struct varint_reader {
 	const unsigned char *at, *end;
 	bool failed;
@@ -55,7 +55,7 @@ static inline unsigned __int128 varint_next(struct varint_reader *r)
 	return 0;
 }
 
-/* At most `most`. */
+/* Reads a number that is at most `most`. */
 static inline uint64_t varint_next_upto(struct varint_reader *r, uint64_t most)
 {
 	unsigned __int128 value = varint_next(r);

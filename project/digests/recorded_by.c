@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * recorded_by.c - the machine, its boot, its name, the container and the program of a recording.
+ * recorded_by.c - the origin of a recording: machine, boot, host name, container and program.
  *
- * Only lines that are what they should be are believed: the file may be another user's.
+ * The file may be another user's, so only well-formed lines count.
  */
 #include "project/digests/recorded_by.h"
 
@@ -22,7 +22,7 @@ enum { ID_DIGITS = 64, NAME_BYTES = 255 };
 
 /* ---- this machine ---- */
 
-/* A line of hex digits, without the dashes in it. */
+/* Adds a line of hex digits, without its dashes. */
 static void add_id(struct str *s, const char *key, const char *path)
 {
 	_cleanup_(freep) char *text = NULL;
@@ -44,7 +44,7 @@ static size_t hex_digits(const char *text)
 	return strspn(text, "0123456789abcdef");
 }
 
-/* The 64 hex digits that container managers put into the name of the control group; the first 12, as they show them. */
+/* Container managers put 64 hex digits into the name of the control group; adds the first 12, which they display. */
 static void add_container(struct str *s)
 {
 	_cleanup_(freep) char *text = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * run_digest.c - a run's traces summed up, and results of runs that are sums.
+ * run_digest.c - sums up a run's traces, and analyzes runs that consist of sums.
  *
- * A merged run is summed up part by part, so that each part stays its own recording: which host it is of is not lost, and merging its
- * digest with that of a part is noticed.
+ * Each part of a merged run is summed up as a recording of its own.  So its host stays known, and merging its digest with that of a
+ * part is detected.
  */
 #include "project/digests/run_digest.h"
 
@@ -71,7 +71,7 @@ static void take_window(void *arg, const struct trace_window *w)
 	analyzer_add(u->analyzer, &(struct analysis_window){ w->t, w->before_ns, w->until_ns });
 }
 
-/* When the part was recorded is known of the run itself; of a part of a merged run by the run that it was. */
+/* The time of the recording comes from the run; for a part of a merged run, from the run that the part was. */
 static void complete_source(struct store *s, const struct run *r, const struct run_part *part, struct arena *arena,
 			    struct summed_source *source)
 {

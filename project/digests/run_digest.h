@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * run_digest.h - the digest of a run, and runs that are digests.
+ * run_digest.h - the digest of a run, and runs that consist of digests.
  *
- *	runs/006/digest.vpd		imported, or merged of digests: there is no trace
+ *	runs/006/digest.vpd		imported, or merged from digests: the run has no trace
  */
 #ifndef PROJECT_DIGESTS_RUN_DIGEST_H
 #define PROJECT_DIGESTS_RUN_DIGEST_H
@@ -13,23 +13,23 @@
 
 #define DIGEST_FILE "digest.vpd"
 
-/* The run was made of digests: it has sums and no intervals. */
+/* Whether the run was made of digests, so that it has sums and no single intervals. */
 bool run_is_digest(const struct store *s, const struct run *r);
 
-/* EXIT_NO_EVIDENCE: why `what`, "show intervals" say, cannot be had of such a run, and what can. */
+/* EXIT_NO_EVIDENCE: says that such a run does not have `what` ("show intervals"), and what it has. */
 int run_digest_refuse(const struct run *r, const char *what, struct diag *reterr);
 
 /*
- * What its intervals sum up to, each of its parts by itself, in order (digest/unite.h); of a run of digests what they hold.
- * window_ns 0: each recording is one window.
+ * Sums up the run's intervals, each part as a recording of its own, in order (digest/unite.h); of a run of digests it returns their
+ * sums.  window_ns 0: each recording is one window.
  */
 int run_digest_read(struct store *s, const struct run *r, int64_t window_ns, struct summed **ret, struct diag *reterr);
 
-/* A new run that holds that, with its results.  ret: what was found of the intervals of which there are most. */
+/* Makes a new run from the digest, with its results.  ret: the findings about the most frequent kind of interval. */
 int run_digest_keep(struct store *s, const struct summed *digest, const char *source, const struct args *words, const char *name,
 		    struct run *run, struct findings **ret, struct diag *reterr);
 
-/* Results of a run that is a digest; as run_analyze() and run_analyze_at(), which call these. */
+/* The results of a run that is a digest; run_analyze() and run_analyze_at() call these. */
 int run_digest_analyze(struct store *s, struct run *r, struct findings **ret, struct diag *reterr);
 int run_digest_analyze_at(const struct store *s, const struct run *r, const char *interval, double quantile, struct findings **ret,
 			  struct diag *reterr);
