@@ -4,7 +4,7 @@
  *
  * The merged run keeps its parts' traces (links, or copies across file systems) under their first runs' numbers, so
  * that it survives when those are removed, and that merging merged runs, in any order, is the same as merging all at
- * once.  A part that would be in it twice is an error: its intervals would count twice.
+ * once.  A part that would be included twice is an error: its intervals would count twice.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -33,7 +33,7 @@ static int add_run(struct store *s, const struct run *run, run_parts *parts, str
 	for (size_t i = 0; r == 0 && i < own.cnt; i++) {
 		for (size_t k = 0; k < parts->cnt; k++)
 			if (parts->items[k].run == own.items[i].run) {
-				diag_set(reterr, EXIT_USAGE, -EEXIST, "run %" PRIu32 " would be in it twice",
+				diag_set(reterr, EXIT_USAGE, -EEXIST, "run %" PRIu32 " would be included twice",
 					 own.items[i].run);
 				return diag_remedy(reterr, -EEXIST, "vprof show runs lists the parts of merged runs");
 			}

@@ -111,7 +111,7 @@ const char *window_wrong(const struct summed *s, const struct summed_window *w)
 	if (!sums_fit(&b, w) || !buckets_fit(&b, w))
 		return "a sum is larger than the number of intervals and the longest of them allow";
 	if (!presences_fit(s, w))
-		return "a place took time in more intervals than the one above it";
+		return "a place took time in more intervals than its parent";
 	if (!waits_fit(&w->counts))
 		return "the times waited are longer than any can be";
 	if (w->root_only.t > (__int128)w->root_only.n * w->root_only.max_ns ||

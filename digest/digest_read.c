@@ -442,7 +442,7 @@ static void read_all(struct reader *d, const char **ret_wrong)
 static int damaged(const char *name, const char *why, struct diag *reterr)
 {
 	diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' is damaged: %s", name, why);
-	return diag_remedy(reterr, -EBADMSG, "copy it again from where it was made, or make it anew: vprof export --format digest");
+	return diag_remedy(reterr, -EBADMSG, "copy it again from where it was made, or make it again: vprof export --format digest");
 }
 
 static int parse_body(const char *body, size_t len, const char *name, struct summed **ret, struct diag *reterr)
@@ -456,9 +456,9 @@ static int parse_body(const char *body, size_t len, const char *name, struct sum
 	free(d.root_of);
 	free(d.has_children);
 	if (d.r.failed)
-		return damaged(name, "a number in it is none that can be there", reterr);
+		return damaged(name, "it contains an impossible number", reterr);
 	if (!wrong && summed_has_twins(s))
-		wrong = "the same function, or place, is in it twice";
+		wrong = "it lists the same function or place twice";
 	if (wrong)
 		return damaged(name, wrong, reterr);
 	*ret = TAKE_PTR(s);
@@ -471,14 +471,14 @@ int digest_parse(const char *bytes, size_t len, const char *name, struct summed 
 	_cleanup_(freep) char *body = NULL;
 
 	if (len < head || memcmp(bytes, DIGEST_MAGIC, head - 1) != 0) {
-		diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' is no digest", name);
+		diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' is not a digest", name);
 		return diag_remedy(reterr, -EBADMSG, "vprof export --format digest RUN -o FILE.vpd makes one");
 	}
 	if (bytes[head - 1] != DIGEST_MAGIC[head - 1])
-		return diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' is a digest of another version of vprof, which this one does not "
-				"read", name);
+		return diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' is a digest of another version of vprof, "
+				"which this version cannot read", name);
 	if (unpack(bytes + head, len - head, DIGEST_BYTES_MAX, &body, &body_len) < 0)
-		return damaged(name, "it is cut short, or bytes of it were changed", reterr);
+		return damaged(name, "it is truncated, or some bytes were changed", reterr);
 	return parse_body(body, body_len, name, ret, reterr);
 }
 

@@ -121,6 +121,6 @@ int summed_roll_up(struct summed *s, int64_t window_ns, struct diag *reterr)
 		window_put_in_order(&s->windows.items[i]);
 	if (fit)
 		return 0;
-	diag_set(reterr, EXIT_DATA, -EOVERFLOW, "these are too many intervals, or too long ones, to be added up exactly");
-	return diag_remedy(reterr, -EOVERFLOW, "leave out --window, or give a shorter time: what is added up is less then");
+	diag_set(reterr, EXIT_DATA, -EOVERFLOW, "the intervals are too many, or too long, to be added up exactly");
+	return diag_remedy(reterr, -EOVERFLOW, "leave out --window, or give a shorter time, so that less is added up");
 }

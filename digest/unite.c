@@ -272,7 +272,7 @@ static int check_windows(const struct summed *s, struct diag *reterr)
 
 		if (a->root != b->root || a->source != b->source || b->from_ns >= a->until_ns)
 			continue;
-		diag_set(reterr, EXIT_USAGE, -EEXIST, "the recording %s%s%s would be in it twice", of->run,
+		diag_set(reterr, EXIT_USAGE, -EEXIST, "the recording %s%s%s would be included twice", of->run,
 			 *of->host ? " of host " : "", of->host);
 		return diag_remedy(reterr, -EEXIST, "give each digest once: another window of the same recording, or one that was "
 				   "merged into another file already, counts double");

@@ -146,7 +146,7 @@ static int find(const struct summed *digest, const struct analyze_options *o, st
 	int e = summed_findings(digest, o, ret);
 
 	if (e == -EOVERFLOW) {
-		diag_set(reterr, EXIT_DATA, e, "these are too many intervals, or too long ones, to be summed up exactly");
+		diag_set(reterr, EXIT_DATA, e, "the intervals are too many, or too long, to be summed up exactly");
 		diag_remedy(reterr, e, "merge fewer digests: n times the square of the longest latency is to stay below 2^124 ns^2");
 	}
 	return e;

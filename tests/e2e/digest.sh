@@ -83,7 +83,7 @@ expect 5 "$VPROF" import --from digest cut.vpd
 says "'cut.vpd' is damaged"
 echo hello >text.vpd
 expect 5 "$VPROF" merge 1.vpd text.vpd -o no.vpd
-says "is no digest"
+says "is not a digest"
 expect 5 "$VPROF" merge 1.vpd none.vpd -o no.vpd
 expect 2 "$VPROF" export --format digest --window never t1 -o no.vpd
 expect 2 "$VPROF" export --format tuples --window 1s t1

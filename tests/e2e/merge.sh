@@ -68,7 +68,7 @@ says 'has no trace any more'
 expect 2 "$VPROF" merge forward
 says 'two or more'
 expect 2 "$VPROF" merge forward part3
-says 'run 4 would be in it twice'
+says 'run 4 would be included twice'
 expect 2 "$VPROF" merge forward nine
 says "no run 'nine'"
 expect 2 "$VPROF" merge whole again -o forward

@@ -517,7 +517,7 @@ static void test_no_function(void **state)
 	VEC_ADD(&s->places, (struct summed_place){ .parent = NODE_NONE, .kind = NODE_INTERVAL, .function = SUMMED_NO_FUNCTION,
 						   .call_site = CALL_SITE_NONE });
 	VEC_ADD(&s->places, (struct summed_place){ .kind = NODE_FUNCTION, .call_site = CALL_SITE_NONE });
-	assert_refused(s, "none that can be there");
+	assert_refused(s, "an impossible number");
 }
 
 /* Whatever a program calls its interval, what was exported is imported. */
@@ -551,11 +551,11 @@ static void test_twins(void **state)
 		}
 	}
 	assert_int_equal(places->windows.items[0].pairs.cnt, 2);
-	assert_refused(places, "is in it twice");
+	assert_refused(places, "lists the same function or place twice");
 	VEC_ADD(&functions->functions, functions->functions.items[0]);
-	assert_refused(functions, "is in it twice");
+	assert_refused(functions, "lists the same function or place twice");
 	VEC_ADD(&owns->windows.items[0].owns, owns->windows.items[0].owns.items[0]);
-	assert_refused(owns, "none that can be there");
+	assert_refused(owns, "an impossible number");
 	uniter_add(u, places);
 	assert_int_equal(uniter_end(u, &ret, &diag), -EBADMSG);
 	assert_int_equal(diag.status, EXIT_DATA);
