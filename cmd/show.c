@@ -388,7 +388,7 @@ static int choose_causes(const struct view **v)
 static int show_source_only(const struct args *words)
 {
 	if (words->cnt > 2)
-		return fail_now(EXIT_USAGE, "vprof show source FUNCTION", "show source takes one function; what is '%s'?", words->items[2]);
+		return fail_now(EXIT_USAGE, "vprof show source FUNCTION", "show source takes one function; '%s' is one too many", words->items[2]);
 	if (strcmp(arg_format, format_names[FORMAT_TEXT]) != 0)
 		return fail_now(EXIT_USAGE, "--format text", "show source cannot be printed as '%s'", arg_format);
 	pager_start();
@@ -415,7 +415,7 @@ static int show_run(int argc, char **argv)
 		return fail_now(EXIT_USAGE, "vprof show tail --quantile 0.999",
 				"--quantile is between 0 and 1, not %g", view_given.quantile);
 	if (words.cnt > 2)
-		return fail_now(EXIT_USAGE, NULL, "show takes one view and one run; what is '%s'?",
+		return fail_now(EXIT_USAGE, NULL, "show takes one view and one run; '%s' is one too many",
 				words.items[2]);
 	status = choose_causes(&v);
 	if (status)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* check.c - `vprof check [RUN]`: is the interval what was meant?  The view `check`, of a name that is easy to remember. */
+/* check.c - `vprof check [RUN]`: is the interval what was meant?  Another name for the view `check`. */
 #include "base/banned.h"
 #include "base/cleanup.h"
 #include "cmd/commands.h"
@@ -17,7 +17,7 @@ static int check_run(int argc, char **argv)
 	if (options_parse(argc, argv, &cmd_check, &words, &status))
 		return status;
 	if (words.cnt > 1)
-		return fail_now(EXIT_USAGE, NULL, "check takes one run; what is '%s'?", words.items[1]);
+		return fail_now(EXIT_USAGE, NULL, "check takes one run; '%s' is one too many", words.items[1]);
 	call[cnt++] = show;
 	call[cnt++] = view;
 	if (words.cnt)

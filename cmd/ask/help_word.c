@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * help_word.c - `vprof help WORD`: what a word means that vprof prints; the words of doc/glossary.md.
+ * help_word.c - `vprof help WORD`: explains a word that vprof prints, from doc/glossary.md.
  *
- * A row may explain several, "wakeup, waker"; "vprof help waker" finds it.
+ * A row may list several words, "wakeup, waker"; "vprof help waker" finds it.
  */
 #include <stdio.h>
 #include <stdlib.h>

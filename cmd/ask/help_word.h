@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-bool help_word(const char *word);	/* prints its meaning; false: it is none of them */
+bool help_word(const char *word);	/* prints its meaning; false: the glossary does not have it */
 void help_words(void);			/* prints all */
 char *help_words_list(void);		/* "interval, segment, ..."; the caller frees it */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * show_source.c - `vprof show source FUNCTION`: the function as it stands in its file, in the last build.
+ * show_source.c - `vprof show source FUNCTION`: prints the function from its file, as of the last build.
  */
 #include <stdio.h>
 #include <string.h>

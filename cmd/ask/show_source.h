@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* show_source.h - prints every function of that name of the last build, as it stands in its file. */
+/* show_source.h - prints the functions of that name in the last build, from their files. */
 #ifndef CMD_ASK_SHOW_SOURCE_H
 #define CMD_ASK_SHOW_SOURCE_H
 
-int show_source(const char *name);	/* NULL: which is asked for; an exit status */
+int show_source(const char *name);	/* NULL: prints that a name is missing; returns an exit status */
 
 #endif

@@ -190,7 +190,7 @@ static int check_words(const struct args *words, char *const *given)
 {
 	if (arg_interleave)
 		return words->cnt ? fail_now(EXIT_USAGE, "vprof diff --interleave 10 -- COMMAND_A -- COMMAND_B",
-					     "diff: --interleave records its runs; what is '%s'?", words->items[0]) : EXIT_DONE;
+					     "diff: --interleave records its own runs; '%s' is one too many", words->items[0]) : EXIT_DONE;
 	if (given || arg_output)
 		return fail_now(EXIT_USAGE, "vprof diff --interleave 10 -- COMMAND_A -- COMMAND_B",
 				"diff: %s goes with --interleave", given ? "a command" : "-o");

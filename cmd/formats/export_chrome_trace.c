@@ -2,10 +2,10 @@
 /*
  * export_chrome_trace.c - `vprof export --format chrome-trace`: JSON for Perfetto, speedscope and chrome://tracing.
  *
- *	X	a call or a wait of a thread; those of a thread nest
- *	b, e	an interval: they may overlap
- *	s, f	an arrow from who woke a thread to the wait that ended
- *	M	the names of threads
+ *	X	a call or a wait of a thread; those of one thread nest
+ *	b, e	an interval; intervals may overlap
+ *	s, f	an arrow from the waking thread to the wait that it ended
+ *	M	the name of a thread
  *
  * Times are microseconds with three decimals, of CLOCK_MONOTONIC.
  */

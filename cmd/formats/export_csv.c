@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * export_csv.c - `vprof export --format csv`: a row for each interval and part of it, "interval,part,nanoseconds".
+ * export_csv.c - `vprof export --format csv`: "interval,part,nanoseconds", a row for each part of each interval.
  *
- * Parts are a function's own running time ("log_append") and its waits by class ("wait:lock in log_append"), of the critical path;
- * they add up to the interval's latency.
+ * Parts are the functions' own running times ("log_append") and their waits by class ("wait:lock in log_append") on the critical
+ * path; they add up to the interval's latency.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 #include "cmd/messages.h"
 #include "report/output.h"
 
-/* As the labels of pairs: "f", "wait:lock in f", "wait:queue", "body". */
+/* Named like the members of pairs: "f", "wait:lock in f", "wait:queue", "body". */
 static const char *part_of(struct arena *a, const struct path_piece *p)
 {
 	const char *function = p->frame_cnt ? p->frames[p->frame_cnt - 1] : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * export_digest.c - `vprof export --format digest`: what the run's intervals sum up to, for vprof merge.
+ * export_digest.c - `vprof export --format digest`: the sums of the run's intervals, for vprof merge.
  */
 #include <errno.h>
 
@@ -32,7 +32,7 @@ static int read_window(int64_t *ret_ns, struct diag *reterr)
 	return diag_remedy(reterr, -EINVAL, "vprof export --format digest --window 60s RUN -o FILE.vpd");
 }
 
-/* EXIT_NO_EVIDENCE: it has no intervals. */
+/* EXIT_NO_EVIDENCE: the run has no intervals. */
 static int read_digest(struct store *s, const struct run *r, struct summed **ret, struct diag *reterr)
 {
 	int64_t window_ns;

@@ -2,7 +2,7 @@
 /*
  * export_folded.c - `vprof export --format folded`: stacks for flame graphs, "request;handle;[lock wait] 619000".
  *
- * Numbers are whole and above 0; what is below is counted in a comment.  ';' separates frames, so in a name it becomes ':'.
+ * Values are positive integers; a comment counts the stacks whose value is not.  ';' separates frames, so in a name it becomes ':'.
  */
 #include <math.h>
 
@@ -42,7 +42,7 @@ static int write_folded(FILE *out, const struct export_input *in)
 		fprintf(out, " %lld\n", value);
 	}
 	if (below)
-		fprintf(out, "# %zu stacks are below 0 and left out: they make up for others\n", below);
+		fprintf(out, "# %zu stacks are below 0 and left out: they offset others\n", below);
 	return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * export_given.h - what formats for other tools have in common: they read what they need of a run, and --interval, --intervals,
+ * export_given.h - the common part of formats for other tools: reads what they need of a run, and parses --interval, --intervals,
  * --metric and --view.  Private to cmd/formats/ and cmd/export.c.
  */
 #ifndef CMD_FORMATS_EXPORT_GIVEN_H
@@ -17,7 +17,7 @@ enum export_metric { EXPORT_VARIANCE, EXPORT_TAIL, EXPORT_MEAN, EXPORT_METRIC_CN
 
 struct export_input {
 	const struct run *run;
-	bool is_digest;			/* there are sums, and no single intervals */
+	bool is_digest;			/* the run has sums and no single intervals */
 	struct trace *trace;		/* sorted; NULL: the writer takes no intervals */
 	const struct findings *findings;
 	const size_t *chosen;		/* indexes into findings->intervals, in order of start */
@@ -27,15 +27,15 @@ struct export_input {
 };
 
 struct export_writer {
-	bool takes_intervals;		/* single ones, which --intervals chooses, with their trace; else findings alone */
-	int (*check)(const struct export_input *in, struct diag *reterr);	/* of the options, before anything is read; or NULL */
+	bool takes_intervals;		/* needs the single intervals that --intervals chooses, and the trace; else only findings */
+	int (*check)(const struct export_input *in, struct diag *reterr);	/* checks the options before reading; or NULL */
 	int (*write)(FILE *out, const struct export_input *in);	/* 0, or a negative errno */
 	/* Where it is true of the options, in place of the above: reads what it needs of the run by itself. */
 	bool (*is_of_run)(const struct export_input *in);
 	int (*write_run)(FILE *out, struct store *s, const struct export_input *in, struct diag *reterr);
 };
 
-/* Reads what the writer needs, and lets it write. */
+/* Reads what the writer needs, then calls it. */
 int export_given(FILE *out, struct store *s, const struct run *r, const struct export_writer *w, struct diag *reterr);
 
 extern const char *export_interval;	/* --interval; NULL: not given */

@@ -5,7 +5,7 @@
  *	       Value     Percentile TotalCount 1/(1-Percentile)
  *	  173054.000 0.500000000000        750           2.00
  *
- * Percentiles come closer as they near 1: five to each halving of what is left.
+ * Percentiles get closer as they approach 1: there are five for each halving of the distance.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -21,7 +21,7 @@
 
 enum { TICKS = 5 };
 
-/* The latencies that the results are of, sorted; the caller frees them. */
+/* The latencies behind the results, sorted; the caller frees them. */
 static int64_t *sorted_latencies(const struct findings *f, size_t *ret_cnt)
 {
 	int64_t *list = xcalloc(f->intervals.cnt + 1, sizeof(*list));
@@ -35,7 +35,7 @@ static int64_t *sorted_latencies(const struct findings *f, size_t *ret_cnt)
 	return list;
 }
 
-/* The line of the count-th smallest and its equals; returns how many are no longer. */
+/* Prints the line of the count-th smallest latency and its equals; returns the number of latencies up to it. */
 static size_t put_line(FILE *out, const int64_t *sorted, size_t cnt, double percentile)
 {
 	size_t rank = (size_t)ceil(percentile * (double)cnt - 1e-9), upto = rank ? rank : 1;

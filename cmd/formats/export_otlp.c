@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * export_otlp.c - `vprof export --format otlp`: OpenTelemetry's TracesData as JSON, one interval a line.
+ * export_otlp.c - `vprof export --format otlp`: OpenTelemetry's TracesData as JSON, one interval per line.
  *
- * A span for the interval, its calls and its waits; a wait links to the span of who ended it, if that is in the export.  Times are
- * those of the clock on the wall, as far as the run's start tells: the order and the lengths are exact, the date to some ms.
+ * There are spans for the interval, its calls and its waits.  A wait links to the waker's span if the export has it.  Times are
+ * wall clock times derived from the run's start: their order and lengths are exact, the date is off by up to some ms.
  */
 #include <inttypes.h>
 
@@ -21,14 +21,14 @@ struct writer {
 	int64_t to_wall_ns;		/* from CLOCK_MONOTONIC */
 };
 
-/* Of the run and the interval: all spans of an interval have it. */
+/* Identifies the run and the interval; all spans of an interval share it. */
 static void put_trace_id(struct writer *w, uint64_t sid)
 {
 	fprintf(w->out, "\"traceId\":\"%016" PRIx64 "%016" PRIx64 "\"", hash_u64(hash_u64(0, w->in->run->number),
 		(uint64_t)w->in->run->started_ns), sid);
 }
 
-/* Of a slice its place, from 1; of an interval the hash of its number.  Never 0, which is none. */
+/* A slice's id is its place, from 1; an interval's id is the hash of its number.  Never 0, which means none. */
 static uint64_t interval_span(uint64_t sid)
 {
 	return hash_u64(1, sid) | UINT64_C(1) << 63;
@@ -87,7 +87,7 @@ static void put_slice(struct writer *w, size_t at)
 	fputc('}', w->out);
 }
 
-/* Slices by interval: those of one are a list. */
+/* Links the slices of each interval into a list. */
 static size_t *list_by_sid(const slices *list, struct map *first)
 {
 	size_t *next = xcalloc(list->cnt + 1, sizeof(*next));
@@ -95,7 +95,7 @@ static size_t *list_by_sid(const slices *list, struct map *first)
 	for (size_t i = list->cnt; i-- > 0; ) {
 		uint64_t *slot = map_slot(first, list->items[i].sid);
 
-		next[i] = *slot;		/* 0: the last; else the next + 1 */
+		next[i] = *slot;		/* 0: end of the list; else the next + 1 */
 		*slot = i + 1;
 	}
 	return next;
@@ -120,7 +120,7 @@ static void put_interval(struct writer *w, const struct interval_row *row, uint6
 	fputs("]}]}]}\n", w->out);
 }
 
-/* The first moment of the trace was about when the run started. */
+/* Assumes that the first moment of the trace is the start of the run. */
 static int64_t to_wall(const struct export_input *in)
 {
 	int64_t first = INT64_MAX;

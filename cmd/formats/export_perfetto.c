@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * export_perfetto.c - `vprof export --format perfetto`: the protocol buffers that ui.perfetto.dev reads.
+ * export_perfetto.c - `vprof export --format perfetto`: the protocol buffers of ui.perfetto.dev.
  *
- * A track for each thread, with calls and waits as slices and arrows from who woke it; a track "intervals" with as many tracks below
- * as intervals overlap.  Times are CLOCK_MONOTONIC.
+ * Each thread has a track, with calls and waits as slices and arrows from their wakers.  A track "intervals" has as many tracks
+ * below it as intervals overlap.  Times are CLOCK_MONOTONIC.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "cmd/formats/pieces/protobuf.h"
 #include "cmd/formats/pieces/slices.h"
 
-/* Numbers of the public schema's fields. */
+/* Field numbers of the public schema. */
 enum {
 	TRACE_PACKET = 1,
 	PACKET_TIMESTAMP = 8, PACKET_SEQUENCE_ID = 10, PACKET_TRACK_EVENT = 11, PACKET_SEQUENCE_FLAGS = 13,
@@ -25,7 +25,7 @@ enum {
 	TYPE_BEGIN = 1, TYPE_END = 2, CLOCK_MONOTONIC_ID = 3, SEQUENCE = 1, STATE_CLEARED = 1
 };
 
-#define TRACK_INTERVALS 1ULL		/* uuids: threads have theirs from this on */
+#define TRACK_INTERVALS 1ULL		/* uuids; those of threads follow */
 #define TRACK_LANES 0x100ULL
 #define TRACK_THREADS 0x100000000ULL
 
@@ -74,7 +74,7 @@ static void put_event(FILE *out, uint64_t track, int64_t ns, const char *name, c
 
 /* ---- threads ---- */
 
-/* One track a thread that has slices: its uuid is TRACK_THREADS and its place in this list. */
+/* One track per thread that has slices; its uuid is TRACK_THREADS plus its place in this list. */
 static uint64_t thread_track(FILE *out, const struct trace *t, struct map *tracks, uint64_t tid)
 {
 	_cleanup_(str_release) struct str thread = STR_INIT;
@@ -84,7 +84,7 @@ static uint64_t thread_track(FILE *out, const struct trace *t, struct map *track
 		return uuid;
 	uuid = *slot = TRACK_THREADS + map_cnt(tracks);
 	pb_varint(&thread, THREAD_PID, thread_pid(t, tid) & INT32_MAX);
-	pb_varint(&thread, THREAD_TID, tid & INT32_MAX);	/* of the schema's 32 bits; devices have larger ones */
+	pb_varint(&thread, THREAD_TID, tid & INT32_MAX);	/* the schema has 32 bits; devices have larger numbers */
 	for (size_t i = 0; i < t->threads.cnt; i++)
 		if (t->threads.items[i].tid == tid && t->threads.items[i].name) {
 			pb_text(&thread, THREAD_NAME, t->threads.items[i].name);
@@ -94,9 +94,9 @@ static uint64_t thread_track(FILE *out, const struct trace *t, struct map *track
 	return uuid;
 }
 
-/* Arrows: each is named by the place of its wait, from 1. */
+/* Arrows; each is named by the place of its wait, from 1. */
 struct arrows {
-	size_t *first, *next;		/* of a waker's slice, a list; 0: none */
+	size_t *first, *next;		/* lists by the waker's slice; 0: end */
 };
 
 static void read_arrows(const slices *list, struct arrows *ret)
@@ -155,7 +155,7 @@ static void put_slices(FILE *out, const struct trace *t, const slices *list)
 
 /* ---- intervals ---- */
 
-/* The first lane that is free at that time; lanes hold the ends. */
+/* The first lane that is free at that time.  A lane is the end of its last interval. */
 static size_t find_lane(const int64_t *ends, size_t cnt, int64_t start_ns)
 {
 	for (size_t i = 0; i < cnt; i++)

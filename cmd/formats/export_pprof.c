@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * export_pprof.c - `vprof export --format pprof`: a gzip'd profile.proto, for `go tool pprof` and what reads the same.
+ * export_pprof.c - `vprof export --format pprof`: a gzip'd profile.proto, for `go tool pprof` and compatible tools.
  *
- * Three values a sample: variance (ppm of Var(T)), tail (ns that the slowest intervals have more than the mean), mean (ns).
+ * Each sample has three values: variance (ppm of Var(T)), tail (ns by which the slowest intervals exceed the mean), mean (ns).
  */
 #include <errno.h>
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "cmd/formats/pieces/protobuf.h"
 #include "cmd/formats/pieces/stacks.h"
 
-/* Numbers of profile.proto's fields. */
+/* Field numbers of profile.proto. */
 enum {
 	PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE = 2, PROFILE_LOCATION = 4, PROFILE_FUNCTION = 5, PROFILE_STRINGS = 6,
 	PROFILE_TIME_NANOS = 9, PROFILE_DURATION_NANOS = 10, PROFILE_DEFAULT_TYPE = 14,
@@ -27,7 +27,7 @@ enum {
 struct profile {
 	struct str out;
 	struct names *strings;
-	struct map *functions;		/* of name, file, line: its id, which is its location's as well */
+	struct map *functions;		/* (name, file, line) -> id, which is also the location's */
 };
 
 static void add_type(struct profile *p, const char *type, const char *unit)
@@ -73,7 +73,7 @@ static void add_sample(struct profile *p, const struct stack *s)
 {
 	_cleanup_(str_release) struct str sample = STR_INIT, locations = STR_INIT, values = STR_INIT;
 
-	for (size_t i = s->frames.cnt; i-- > 0; )	/* the innermost first */
+	for (size_t i = s->frames.cnt; i-- > 0; )	/* innermost first */
 		pb_raw_varint(&locations, location_of(p, &s->frames.items[i]));
 	for (unsigned m = 0; m < EXPORT_METRIC_CNT; m++)
 		pb_raw_varint(&values, (uint64_t)llround(s->value[m]));
@@ -112,7 +112,7 @@ static int write_pprof(FILE *out, const struct export_input *in)
 	int r;
 
 	tree_stacks_read(in->findings, &list);
-	names_add(p.strings, "");	/* by the format, number 0 */
+	names_add(p.strings, "");	/* the format requires it at number 0 */
 	add_type(&p, "variance", "ppm");
 	add_type(&p, "tail", "ns");
 	add_type(&p, "mean", "ns");

@@ -43,7 +43,7 @@ struct box {
 	unsigned depth;
 };
 
-/* What is below 0 makes up for others, and has no width; children that are more than their parent share its width. */
+/* A negative share has no width.  Children whose sum exceeds their parent's width share that width. */
 static void place_boxes(const struct findings *f, struct box *ret, unsigned *ret_depth)
 {
 	_cleanup_(freep) double *sums = xcalloc(f->nodes.cnt + 1, sizeof(*sums)), *used = xcalloc(f->nodes.cnt + 1, sizeof(*used));

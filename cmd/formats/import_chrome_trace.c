@@ -2,8 +2,9 @@
 /*
  * import_chrome_trace.c - `vprof import --from chrome-trace`: the JSON of about:tracing, which many tracers write.
  *
- * Of its events these are spans: X (with its duration), B and E (matched on their thread, by name where E has one), and b and e (by
- * category, id and name, each id a thread of its own).  Times are microseconds.  A list that was cut off after an event is read.
+ * Spans are the events X (with their duration), B and E (matched by thread, and by name if E has one), and b and e (matched by
+ * category, id and name; each id counts as a thread).  Times are microseconds.  A list that ends after some event is read up to
+ * there.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -46,7 +47,7 @@ static bool to_ns(const json_t *o, const char *key, int64_t *ret)
 	return true;
 }
 
-/* A number or a text. */
+/* An id is a number or a string. */
 static uint64_t id_of(const json_t *v)
 {
 	return json_is_integer(v) ? (uint64_t)json_integer_value(v) : json_is_string(v) ? hash_str(0, json_string_value(v)) : 0;
@@ -89,12 +90,12 @@ static int read_event(struct reading *r, size_t i, const json_t *e, struct diag 
 	if (!strchr("XBEbe", *phase))
 		return 0;
 	if (!to_ns(e, "ts", &ns))
-		return damaged(r, i, "\"ts\" is no time in microseconds", reterr);
+		return damaged(r, i, "\"ts\" is not a time in microseconds", reterr);
 	if (strchr("XBb", *phase) && (!name || !*name))
 		return damaged(r, i, "it has no \"name\"", reterr);
 	if (*phase == 'X') {
 		if (!to_ns(e, "dur", &duration_ns) || (double)ns + (double)duration_ns >= NS_MAX)
-			return damaged(r, i, "\"dur\" is no time in microseconds", reterr);
+			return damaged(r, i, "\"dur\" is not a time in microseconds", reterr);
 		spans_add(r->s, name, thread_of(e, false), ns, ns + duration_ns);
 	} else if (*phase == 'B' || *phase == 'b') {
 		VEC_ADD(&r->begun, (struct begun){ arena_strdup(r->s->arena, name), thread_of(e, async), ns, false });

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_csv.c - `vprof import --from csv`: columns interval,part,nanoseconds, a line for each interval and part of its latency.
+ * import_csv.c - `vprof import --from csv`: columns interval,part,nanoseconds, a line for each part of each interval.
  *
  *	interval,part,nanoseconds
  *	1,parse,1200
  *	1,wait:lock,800
  *	2,parse,1100
  *
- * Parts of an interval add up to it.  A part "wait:CLASS" is a wait, "other" is time in no function, any other is a function.
+ * The parts of an interval add up to it.  "wait:CLASS" is a wait, "other" is time outside any function, all others are functions.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,17 +25,17 @@
 struct row {
 	const char *part;
 	int64_t ns;
-	size_t interval;		/* its number, over all files */
+	size_t interval;		/* its number, counted over all files */
 	size_t order;
 };
 
 struct table {
 	const char *path;
 	unsigned long line;
-	int columns[3];			/* where interval, part and nanoseconds are */
+	int columns[3];			/* positions of interval, part and nanoseconds */
 	struct arena *arena;
-	struct names *intervals;	/* of the file: another one's "1" is another interval */
-	size_t first_of_file;		/* number of its first interval */
+	struct names *intervals;	/* of this file: "1" of another file is another interval */
+	size_t first_of_file;		/* number of the file's first interval */
 	VEC(struct row) rows;
 };
 
@@ -44,7 +44,7 @@ static int wrong(const struct table *t, const char *what, struct diag *reterr)
 	return diag_set(reterr, EXIT_DATA, -EBADMSG, "%s:%lu: %s", t->path, t->line, what);
 }
 
-/* RFC 4180, without line feeds in a field.  Cuts the line into fields in its place; their number, or -1. */
+/* RFC 4180, without line feeds in a field.  Cuts the line into fields in place.  Returns their number, or -1. */
 static int split(char *line, char **fields, int most)
 {
 	int cnt = 0;
@@ -89,7 +89,7 @@ static int read_head(struct table *t, char **fields, int cnt, struct diag *reter
 	return 0;
 }
 
-/* What a part is: false if it is a wait of a class that there is not. */
+/* The state of a part.  Returns false for a wait of an unknown class. */
 static bool state_of(const char *part, enum trace_state *ret)
 {
 	*ret = STATE_RUNNING;
@@ -110,11 +110,11 @@ static int read_row(struct table *t, char **fields, int cnt, struct diag *reterr
 	errno = 0;
 	row.ns = strtoll(number, &end, 10);
 	if (*number < '0' || *number > '9' || *end || errno || row.ns > LATENCY_MAX)
-		return wrong(t, "nanoseconds is a whole number of them", reterr);
+		return wrong(t, "nanoseconds must be a whole number", reterr);
 	if (!*fields[t->columns[0]] || !*fields[t->columns[1]])
 		return wrong(t, "the interval, or the part, has no name", reterr);
 	if (!state_of(fields[t->columns[1]], &state))
-		return wrong(t, "there is no such class of waits", reterr);
+		return wrong(t, "no class of waits has that name", reterr);
 	row.interval = t->first_of_file + names_add(t->intervals, fields[t->columns[0]]);
 	row.part = arena_strdup(t->arena, fields[t->columns[1]]);
 	VEC_ADD(&t->rows, row);
@@ -142,7 +142,7 @@ static int read_lines(struct table *t, char *text, struct diag *reterr)
 			continue;
 		cnt = split(line, fields, (int)ARRAY_SIZE(fields));
 		if (cnt < 0)
-			return wrong(t, "a quoted field does not end, or there are more than 64", reterr);
+			return wrong(t, "a quoted field does not end, or there are more than 64 fields", reterr);
 		e = has_head ? read_row(t, fields, cnt, reterr) : read_head(t, fields, cnt, reterr);
 		has_head = true;
 	}
@@ -176,7 +176,7 @@ static void add_part(struct trace *t, struct map *functions, uint64_t tid, uint6
 			.start_ns = at_ns, .end_ns = at_ns + r->ns, .order = (uint32_t)t->invocations.cnt });
 }
 
-/* All on one thread, one interval after the other. */
+/* Puts all intervals on one thread, one after the other. */
 static int make_trace(struct table *t, struct trace **ret, struct diag *reterr)
 {
 	_cleanup_(trace_freep) struct trace *made = trace_new();
@@ -199,10 +199,10 @@ static int make_trace(struct table *t, struct trace **ret, struct diag *reterr)
 		at_ns++;
 	}
 	if (made->intervals.cnt == 0)
-		return diag_set(reterr, EXIT_NO_EVIDENCE, -ENODATA, "%s: there is no line of an interval", t->path);
+		return diag_set(reterr, EXIT_NO_EVIDENCE, -ENODATA, "%s: no line has an interval", t->path);
 	note_line("found %zu intervals with %zu parts, %zu of them functions", made->intervals.cnt, t->rows.cnt, made->functions.cnt);
-	note_line("that allows summary, variance-tree, factors, causes, tail and execution-table; in which order the parts came, and who woke "
-		  "whom, is not in it");
+	note_line("views that work: summary, variance-tree, factors, causes, tail and execution-table; the file has neither the order of the "
+		  "parts nor their wakers");
 	*ret = TAKE_PTR(made);
 	return 0;
 }
@@ -213,7 +213,7 @@ static int read_csv(const char *const *paths, size_t cnt, struct trace **ret, st
 	int e = 0;
 
 	if (import_start || import_end)
-		e = diag_set(reterr, EXIT_USAGE, -EINVAL, "import: a csv has its intervals in a column: --start and --end are not for it");
+		e = diag_set(reterr, EXIT_USAGE, -EINVAL, "import: a csv has its intervals in a column, so it takes no --start and --end");
 	for (size_t i = 0; e == 0 && i < cnt; i++) {
 		_cleanup_(freep) char *text = NULL;
 		size_t len;
@@ -221,7 +221,7 @@ static int read_csv(const char *const *paths, size_t cnt, struct trace **ret, st
 		t.path = paths[i];
 		e = spans_read_file(paths[i], &text, &len, reterr);
 		if (e == 0 && strlen(text) != len)
-			e = diag_set(reterr, EXIT_DATA, -EBADMSG, "%s:1: a byte 0 is in it, which no text has", paths[i]);
+			e = diag_set(reterr, EXIT_DATA, -EBADMSG, "%s:1: the file contains a zero byte, so it is not text", paths[i]);
 		t.intervals = names_new();
 		if (e == 0)
 			e = read_lines(&t, text, reterr);

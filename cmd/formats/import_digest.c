@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_digest.c - `vprof import --from digest`: a run that holds the sums of one digest, or of several.
+ * import_digest.c - `vprof import --from digest`: makes a run from the sums of one or more digests.
  */
 #include <inttypes.h>
 
@@ -20,7 +20,7 @@ static void tell(const struct summed *s)
 	note_line("found %" PRIu64 " intervals of %zu kind%s in %zu window%s of %zu recording%s", n, s->interval_names.cnt,
 		  s->interval_names.cnt == 1 ? "" : "s", s->windows.cnt, s->windows.cnt == 1 ? "" : "s", s->sources.cnt,
 		  s->sources.cnt == 1 ? "" : "s");
-	note_line("these are sums: vprof show summary, variance-tree, factors, causes, tail and slow-vs-fast work, views of single "
+	note_line("the run has sums only: vprof show summary, variance-tree, factors, causes, tail and slow-vs-fast work, views of single "
 		  "intervals do not");
 }
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_otlp.c - `vprof import --from otlp`: spans of OpenTelemetry as JSON, a TracesData in the file or in each line.
+ * import_otlp.c - `vprof import --from otlp`: OpenTelemetry spans as JSON, one TracesData per file or per line.
  *
- * An interval is a span without a parent, or each of --interval NAME.  Its critical path goes backward from its end: the child that
- * ended last, then the one that ended last before that one began, and so on down; what is left is the span's own.  So children that
- * ran beside others count only where nothing else was waited for.  Times of a child are cut to its parent's: clocks of hosts differ.
+ * An interval is a span without a parent, or each span of --interval NAME.  Its critical path is found backward from its end: the
+ * child that ended last, then the child that ended last before that one began, and so on at each level; the rest is the span's
+ * own time.  So a child that ran beside others counts only while it was the last to end.  A child's times are cut to those of its
+ * parent, because the clocks of hosts differ.
  *
  *	root 0..10, a 1..6, b 2..9	path: root 0..2, b 2..9, root 9..10
  *
- * With more than one service a function is "service/span".
+ * If there is more than one service, a function is named "service/span".
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,22 +22,22 @@
 #include "cmd/formats/import_format.h"
 #include "cmd/formats/spans.h"
 
-enum { DEPTH_MAX = 500 };		/* spans inside each other; deeper ones are their parents' own time */
+enum { DEPTH_MAX = 500 };		/* nesting of spans; deeper spans count as their parent's own time */
 
 struct ospan {
 	const char *name, *service;
-	uint64_t id, parent;		/* of trace and span together; parent 0: none */
+	uint64_t id, parent;		/* hashes of the trace's and the span's id together; parent 0: none */
 	int64_t start_ns, end_ns;
 	uint32_t first_child, next;	/* UINT32_MAX: none */
 };
 
 struct otlp {
-	struct spans counts;		/* its arena, and what was not believed */
+	struct spans counts;		/* its arena, and the counts of what was left out */
 	VEC(struct ospan) spans;
 	const char *path;
 	unsigned long line;
 	const char *first_service;
-	bool has_services;		/* more than one */
+	bool has_services;		/* there is more than one */
 	struct map *functions;
 };
 
@@ -45,7 +46,7 @@ static int wrong(const struct otlp *o, const char *what, struct diag *reterr)
 	return diag_set(reterr, EXIT_DATA, -EBADMSG, "%s:%lu: %s", o->path, o->line, what);
 }
 
-/* 64-bit numbers are texts in this JSON. */
+/* This JSON has 64-bit numbers as strings. */
 static bool to_ns(const json_t *v, int64_t *ret)
 {
 	const char *text = json_string_value(v);
@@ -62,7 +63,7 @@ static bool to_ns(const json_t *v, int64_t *ret)
 	return !*end && errno == 0;
 }
 
-/* 0: none, or all zeros. */
+/* 0: no id, or an id of zeros. */
 static uint64_t id_of(const char *trace, const char *span)
 {
 	if (!span || !span[strspn(span, "0")])
@@ -82,7 +83,7 @@ static int read_span(struct otlp *o, const json_t *j, const char *service, struc
 	if (!s.id)
 		return wrong(o, "a span needs a \"spanId\" other than zeros", reterr);
 	if (!to_ns(json_object_get(j, "startTimeUnixNano"), &s.start_ns))
-		return wrong(o, "\"startTimeUnixNano\" is no number of nanoseconds", reterr);
+		return wrong(o, "\"startTimeUnixNano\" is not a number of nanoseconds", reterr);
 	if (!to_ns(json_object_get(j, "endTimeUnixNano"), &s.end_ns) || s.end_ns == 0) {
 		o->counts.open++;
 		return 0;
@@ -137,7 +138,7 @@ static int read_document(struct otlp *o, const json_t *root, struct diag *reterr
 	return e;
 }
 
-/* One document, or one a line. */
+/* Reads one document, or one per line. */
 static int read_text(struct otlp *o, char *text, size_t len, struct diag *reterr)
 {
 	json_error_t error, first;
@@ -158,7 +159,7 @@ static int read_text(struct otlp *o, char *text, size_t len, struct diag *reterr
 			root = json_loadb(line, bytes, 0, &error);
 			if (root)
 				e = read_document(o, root, reterr);
-			else if (is_first)	/* no document a line: the error is that of the whole */
+			else if (is_first)	/* not one document per line: report the error of the whole text */
 				e = diag_set(reterr, EXIT_DATA, -EBADMSG, "%s:%d: no JSON: %s", o->path, first.line, first.text);
 			else
 				e = diag_set(reterr, EXIT_DATA, -EBADMSG, "%s:%lu: no JSON: %s", o->path, o->line, error.text);
@@ -200,7 +201,7 @@ static uint32_t function_of(struct otlp *o, struct trace *t, const struct ospan 
 
 static void walk(struct otlp *o, struct trace *t, uint64_t sid, const struct ospan *s, int64_t from_ns, int64_t until_ns, int depth);
 
-/* The child that ended last by then; NULL: none did. */
+/* The child that was the last to end by that time; NULL: none. */
 static const struct ospan *last_child(const struct otlp *o, const struct ospan *s, int64_t from_ns, int64_t until_ns, int64_t parent_end_ns)
 {
 	const struct ospan *best = NULL;
@@ -273,7 +274,7 @@ static int make_trace(struct otlp *o, struct trace **ret, struct diag *reterr)
 		diag_set(reterr, EXIT_NO_EVIDENCE, -ENODATA, "none of the %zu spans %s%s%s", o->spans.cnt,
 			 import_interval ? "is named '" : "has no parent and an end", import_interval ? import_interval : "",
 			 import_interval ? "'" : "");
-		return diag_remedy(reterr, -ENODATA, "vprof import --from otlp --interval NAME FILE: NAME of spans that are there");
+		return diag_remedy(reterr, -ENODATA, "vprof import --from otlp --interval NAME FILE: NAME is the name of spans in FILE");
 	}
 	o->counts.list.cnt = o->spans.cnt;
 	spans_tell(&o->counts, t);
@@ -289,7 +290,7 @@ static int read_otlp(const char *const *paths, size_t cnt, struct trace **ret, s
 
 	spans_init(&o.counts);
 	if (import_start || import_end)
-		e = diag_set(reterr, EXIT_USAGE, -EINVAL, "import: spans of otlp have a beginning and an end: give --interval NAME");
+		e = diag_set(reterr, EXIT_USAGE, -EINVAL, "import: otlp takes no --start and --end, because its spans have both: give --interval NAME");
 	for (size_t i = 0; e == 0 && i < cnt; i++) {
 		_cleanup_(freep) char *text = NULL;
 		size_t len;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * import_perf.c - `vprof import --from perf`: what perf saw of the scheduler becomes segments and wakeups, by
- * the same way as what our own recorder saw (trace/kernel/kernel_merge.c).
+ * import_perf.c - `vprof import --from perf`: turns perf's scheduler events into segments and wakeups, by the code that does it for
+ * our own recorder (trace/kernel/kernel_merge.c).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -33,18 +33,18 @@ static int parse_pids(const struct args *words, struct perf_choice *ret, uint32_
 static void warn_of_missing(const struct perf_script_stats *stats, uint64_t lost)
 {
 	if (stats->no_waking)
-		warn_line("no wake-ups in it (sched_waking): the wakers of all waits are unknown");
+		warn_line("the input has no wake-ups (sched_waking): the wakers of all waits are unknown");
 	else if (stats->no_interrupts)
-		warn_line("no interrupts in it (irq:*, timer:*, block:block_rq_complete): what they woke counts as "
+		warn_line("the input has no interrupts (irq:*, timer:*, block:block_rq_complete): what they woke counts as "
 			  "woken by the thread they came upon");
 	if (stats->wakeup_only)
-		warn_line("no sched_waking in it: the waker of a sched_wakeup is doubtful, and %zu, printed for "
+		warn_line("the input has no sched_waking: the waker of a sched_wakeup is doubtful, and %zu, printed for "
 			  "the thread that ran on the woken thread's CPU, %s not named; record sched:sched_waking", stats->doubtful,
 			  stats->doubtful == 1 ? "is" : "are");
 	if (stats->timeless)
 		warn_line("%zu events have the time 0 and are ignored", stats->timeless);
 	if (stats->no_syscalls)
-		warn_line("no system calls in it (raw_syscalls:sys_enter): most waits are of class 'other'");
+		warn_line("the input has no system calls (raw_syscalls:sys_enter): most waits are of class 'other'");
 	if (lost)
 		warn_line("perf had lost %llu events: waits may be missing or too long", (unsigned long long)lost);
 }
@@ -72,7 +72,7 @@ static int read_perf(const char *const *paths, size_t cnt, struct trace **ret, s
 	return r;
 }
 
-/* There is no interval to report on: names what was read, and the views that show it. */
+/* There is no interval to report on; prints what was read, and the views that show it. */
 static int announce_perf(const struct run *run, const struct trace *t)
 {
 	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;

@@ -16,9 +16,9 @@ static int read_tuples(const char *const *paths, size_t cnt, struct trace **ret,
 	note_line("found %zu intervals, %zu segments, %zu invocations of %zu functions, %zu wake-ups", (*ret)->intervals.cnt,
 		  (*ret)->segments.cnt, (*ret)->invocations.cnt, (*ret)->functions.cnt, (*ret)->wakeups.cnt);
 	if ((*ret)->intervals.cnt)
-		note_line("that allows all views%s", (*ret)->wakeups.cnt ? "" : "; no waker is known, so nobody is to blame for a wait");
+		note_line("views that work: all%s", (*ret)->wakeups.cnt ? "" : "; no waker is known, so no wait has a blame");
 	else
-		note_line("that allows wait-graph, criticality and samples: the others need intervals");
+		note_line("views that work: wait-graph, criticality and samples; the others need intervals");
 	return 0;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * spans.c - spans of threads as intervals, invocations and running segments.
+ * spans.c - turns spans of threads into intervals, invocations and running segments.
  *
- * Example, --interval request: request 0..10 and in it parse 1..4 and send 6..9 are an interval of 10, of which parse has 3, send 3.
+ * Example, --interval request: a span request 0..10 that contains parse 1..4 and send 6..9 is an interval of 10; parse has 3,
+ * send 3.
  */
 #include "cmd/formats/spans.h"
 
@@ -77,7 +78,7 @@ uint64_t spans_add_interval(struct trace *t, const char *name, uint64_t tid, int
 	return sid;
 }
 
-/* Threads, then outer ones first. */
+/* By thread, then outer spans first. */
 static int by_nesting(const void *pa, const void *pb)
 {
 	const struct span *a = pa, *b = pb;
@@ -95,10 +96,10 @@ struct making {
 	struct trace *t;
 	struct map *functions;
 	struct spans *s;
-	VEC(size_t) around;		/* indexes of the spans under way */
-	uint64_t sid;			/* of the interval under way on the thread, or SID_NONE */
+	VEC(size_t) around;		/* indexes of the open spans */
+	uint64_t sid;			/* of the open interval on the thread, or SID_NONE */
 	int64_t sid_until_ns;
-	size_t *next_end;		/* --end: per span the first one of that name, on its thread, from it on; SIZE_MAX: none */
+	size_t *next_end;		/* --end: for each span, the next span of that name on its thread; SIZE_MAX: none */
 };
 
 static bool is_interval(const struct making *m, const struct span *x)
@@ -163,16 +164,16 @@ static int no_interval(const struct spans *s, struct diag *reterr)
 			 import_end ? " and is followed by an end of " : "", import_end ? import_end : "");
 	else
 		diag_set(reterr, EXIT_NO_EVIDENCE, -ENODATA, "there is no span with a beginning and an end");
-	return diag_remedy(reterr, -ENODATA, "vprof import --from FORMAT --interval NAME FILE: NAME of spans that are there");
+	return diag_remedy(reterr, -ENODATA, "vprof import --from FORMAT --interval NAME FILE: NAME is the name of spans in FILE");
 }
 
 void spans_tell(const struct spans *s, const struct trace *t)
 {
-	note_line("found %zu spans, %zu functions, %zu intervals; not believed: %" PRIu64 " ends without a beginning, %" PRIu64
-		  " beginnings without an end, %" PRIu64 " cut at the end of the one around", s->list.cnt, t->functions.cnt,
+	note_line("found %zu spans, %zu functions, %zu intervals; left out: %" PRIu64 " ends without a beginning, %" PRIu64
+		  " beginnings without an end; cut at the end of the span around them: %" PRIu64, s->list.cnt, t->functions.cnt,
 		  t->intervals.cnt, s->unmatched_ends, s->open, s->crossing);
-	note_line("that allows summary, variance-tree, factors, causes, tail, critical-path and intervals; what a span waited for is not in "
-		  "it, so there are no waits and no wait-graph");
+	note_line("views that work: summary, variance-tree, factors, causes, tail, critical-path and intervals; spans do not say what they "
+		  "waited for, so there are no waits and no wait-graph");
 }
 
 int spans_to_trace(struct spans *s, struct trace **ret, struct diag *reterr)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * spans.h - named stretches of time on threads, as tracers other than vprof record them, made into a trace.
+ * spans.h - makes a trace of named spans on threads, as other tracers record them.
  *
- * On each thread spans nest: one that crosses the end of the one around it ends with it, and is counted.  What is an interval is said
- * by --interval NAME (each span of that name that is in no other one of it), by --start and --end (from the start of one function to the end of another, on one
- * thread), or else the outermost spans are, each under its own name.
+ * On each thread spans nest: a span that crosses the end of the span around it is cut there and counted.  Intervals are chosen by
+ * --interval NAME (each span of that name that is not inside another one of that name), by --start and --end (from the start of one
+ * function to the end of another, on one thread); by default they are the outermost spans, each under its own name.
  */
 #ifndef CMD_FORMATS_SPANS_H
 #define CMD_FORMATS_SPANS_H
@@ -15,16 +15,16 @@
 #include "trace/model.h"
 
 struct span {
-	const char *name;		/* as long as the set lives */
+	const char *name;		/* owned by the set */
 	uint64_t tid;
 	int64_t start_ns, end_ns;
-	size_t order;			/* of appearance: equal spans nest by it */
+	size_t order;			/* of appearance; decides which of two equal spans is the outer one */
 };
 
 struct spans {
 	struct arena *arena;
 	VEC(struct span) list;
-	uint64_t unmatched_ends, open, crossing;	/* counted, not believed */
+	uint64_t unmatched_ends, open, crossing;	/* counted, for the report */
 };
 
 extern const char *import_interval, *import_start, *import_end;	/* --interval, --start, --end */
@@ -35,17 +35,17 @@ void spans_init(struct spans *s);
 void spans_release(struct spans *s);
 void spans_add(struct spans *s, const char *name, uint64_t tid, int64_t start_ns, int64_t end_ns);
 
-/* EXIT_NO_EVIDENCE: no interval; EXIT_USAGE: --start without --end. Two lines are said: what was found, what that allows. */
+/* EXIT_NO_EVIDENCE: no interval; EXIT_USAGE: --start without --end.  Prints what was found, and which views work. */
 int spans_to_trace(struct spans *s, struct trace **ret, struct diag *reterr);
 
-/* The lines; the second is the same for all formats of spans. */
+/* Prints these two lines; the second one is the same for all formats of spans. */
 void spans_tell(const struct spans *s, const struct trace *t);
 
-/* One interval, and what ran in it: for formats that know the interval of each span. */
+/* Adds one interval and what ran in it; for formats that know the interval of each span. */
 uint64_t spans_add_interval(struct trace *t, const char *name, uint64_t tid, int64_t start_ns, int64_t end_ns);
 uint32_t spans_function(struct trace *t, struct map *numbers, const char *name);
 
-/* All of it; the caller frees *ret. */
+/* Reads the whole file; the caller frees *ret. */
 int spans_read_file(const char *path, char **ret, size_t *ret_len, struct diag *reterr);
 
 #endif

@@ -181,7 +181,7 @@ static int report_run(int argc, char **argv)
 		return status;
 	if (words.cnt > 2)
 		return fail_now(EXIT_USAGE, "vprof report, vprof report RUN or vprof report BASE HEAD",
-				"report takes one run, or two to compare; what is '%s'?", words.items[2]);
+				"report takes one run, or two to compare; '%s' is one too many", words.items[2]);
 	if (arg_open && arg_output && !strcmp(arg_output, "-"))
 		return fail_now(EXIT_USAGE, "vprof report -o FILE.html --open", "--open needs a file; -o - is standard output");
 	return words.cnt == 2 ? report_two(words.items[0], words.items[1]) : report_one(words.cnt ? words.items[0] : NULL);

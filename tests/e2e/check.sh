@@ -61,7 +61,7 @@ expect 2 "$VPROF" show source lookupp
 says "no function 'lookupp'" "vprof show source lookup"
 expect 2 "$VPROF" show source
 expect 2 "$VPROF" show source lookup more
-says "show source takes one function; what is 'more'?"
+says "show source takes one function; 'more' is one too many"
 expect 2 "$VPROF" show source lookup --format json
 says "show source cannot be printed as 'json'"
 expect 2 "$VPROF" show surce

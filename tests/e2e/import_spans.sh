@@ -50,7 +50,7 @@ open("parts.csv", "w").write("\n".join(csv) + "\n")
 END
 
 expect 0 "$VPROF" import --from chrome-trace chrome.json --interval request -o chrome
-says "300 intervals" "1 ends without a beginning" "1 beginnings without an end" "that allows"
+says "300 intervals" "1 ends without a beginning" "1 beginnings without an end" "views that work: "
 first chrome rebuild 0.95 1
 expect 0 "$VPROF" show factors chrome --all
 says "send it"
@@ -65,7 +65,7 @@ expect 2 "$VPROF" import --from chrome-trace chrome.json --start parse
 expect 2 "$VPROF" import --from tuples chrome.json --interval request
 
 expect 0 "$VPROF" import --from otlp otlp.jsonl -o otlp
-says "300 intervals" "that allows"
+says "300 intervals" "views that work: "
 first otlp back/rebuild 0.95 1
 "$VPROF" show variance-tree otlp --format json 2>/dev/null | grep -q '"front/beside"' && fail "what nobody waited for is in the tree" || pass
 expect 0 "$VPROF" import --from otlp otlp.jsonl --interval call -o calls
@@ -79,7 +79,7 @@ expect 5 "$VPROF" import --from otlp damaged.jsonl
 says "damaged.jsonl:9: no JSON"
 
 expect 0 "$VPROF" import --from csv parts.csv --interval query -o csv
-says "300 intervals of 'query'" "that allows"
+says "300 intervals of 'query'" "views that work: "
 first csv lock 0.95 1
 expect 0 "$VPROF" show factors csv --all
 says "send, it"
@@ -91,7 +91,7 @@ expect 5 "$VPROF" import --from csv damaged.csv
 says "damaged.csv:1:"
 sed 3s/lock/luck/ parts.csv >damaged.csv
 expect 5 "$VPROF" import --from csv damaged.csv
-says "damaged.csv:3: there is no such class"
+says "damaged.csv:3: no class of waits has that name"
 { echo; cat parts.csv; } >blank.csv
 expect 0 "$VPROF" import --from csv blank.csv parts.csv
 says "found $((2 * $(tail -n +2 parts.csv | cut -d, -f1 | sort -u | wc -l))) intervals"

@@ -34,7 +34,7 @@ says "no sched_switch" "→ perf record -a"
 [ ! -e vprof.data/runs/001 ] && pass || fail "something was stored"
 
 expect 0 "$VPROF" import --from perf script.txt
-says "run 1: 2 threads, 0.001 s, 1 waits, 1 wake-ups" "vprof show wait-graph" "no interrupts in it"
+says "run 1: 2 threads, 0.001 s, 1 waits, 1 wake-ups" "vprof show wait-graph" "the input has no interrupts"
 expect 0 "$VPROF" export --format tuples 1
 says "segment 40 - 2000 512000 lock" "wakeup 40 41 502000" "thread 41 thread h"
 expect 0 "$VPROF" show wait-graph --format json
@@ -43,7 +43,7 @@ expect 0 "$VPROF" show samples --period 1000 --format json
 says '"samples": 500' '"samples": 10,'
 grep -v waking script.txt >fewer.txt
 expect 0 sh -c '"$VPROF" import --from perf --comm w -o few - <fewer.txt'
-says "no wake-ups in it"
+says "the input has no wake-ups"
 # As perf script --show-lost-events says it.
 { cat script.txt; echo "h 40/41 [001] 0.001002000: PERF_RECORD_LOST lost 555"
 echo "w 40/40 [000] 0.001003000: PERF_RECORD_LOST lost 12"; } >lost.txt
@@ -54,7 +54,7 @@ says "perf had lost 567 events"
 { sed '2!d' fewer.txt; echo "w 40/40 [000] 0.000000000: PERF_RECORD_COMM: w:40/40"
 sed 's/ 0\.00/ 7.00/; s/ (.*)$//' script.txt | sed 's/sched_waking\(.*\)target_cpu=000/sched_wakeup\1target_cpu=001/'; } >odd.txt
 expect 0 "$VPROF" import --from perf -o odd odd.txt
-says ": 2 threads, 0.001 s, 1 waits, 0 wake-ups" "no sched_waking in it" "1, printed for" "there is no wait-graph"
+says ": 2 threads, 0.001 s, 1 waits, 0 wake-ups" "the input has no sched_waking" "1, printed for" "there is no wait-graph"
 sed -n '3,4p; 8,10p' script.txt | sed 's/^\([a-z]*\) [0-9]*.\([0-9]*\) \[/  \1-\2  (  40) [/; s/\] /] d..2. /; s/sched://' >ftrace.txt
 expect 0 "$VPROF" import --from perf -o ftrace ftrace.txt
 says ": 2 threads, 0.001 s, 1 waits, 1 wake-ups" "vprof show wait-graph"

@@ -18,7 +18,7 @@ expect 3 "$VPROF" report open -o none.html
 expect 2 "$VPROF" report nosuch -o none.html
 says 'nosuch'
 expect 2 "$VPROF" report server server server
-says "what is 'server'"
+says "'server' is one too many"
 expect 2 "$VPROF" report server --open -o -
 expect 4 "$VPROF" report server -o nosuch/page.html
 says 'nosuch/page.html'

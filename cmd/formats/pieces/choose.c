@@ -51,10 +51,10 @@ size_t *choose_intervals(const struct findings *f, const struct choice *c, size_
 {
 	size_t *order = findings_by_latency(f), cnt = 0;
 
-	for (size_t i = 0; i < f->intervals.cnt; i++)	/* of the others no functions were recorded */
+	for (size_t i = 0; i < f->intervals.cnt; i++)	/* the others have no recorded functions */
 		if (!f->intervals.items[order[i]].root_only)
 			order[cnt++] = order[i];
-	if (c->kind == CHOICE_SAMPLE)		/* by a hash of the SID: the same ones each time, whatever they took */
+	if (c->kind == CHOICE_SAMPLE)		/* by a hash of the SID: reproducible, and independent of the latency */
 		qsort_r(order, cnt, sizeof(*order), compare_hashes, (void *)f);
 	if (c->kind != CHOICE_ALL && cnt > c->cnt)
 		cnt = c->cnt;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* choose.h - --intervals: which single intervals are written.  Private to cmd/formats/. */
+/* choose.h - --intervals: selects the intervals to write.  Private to cmd/formats/. */
 #ifndef CMD_FORMATS_PIECES_CHOOSE_H
 #define CMD_FORMATS_PIECES_CHOOSE_H
 

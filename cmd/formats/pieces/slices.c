@@ -46,7 +46,7 @@ static void collect(const struct export_input *in, slices *ret)
 
 		if (g->state == STATE_RUNNING || !map_get(sids, g->sid, &found))
 			continue;
-		if (last && last->tid == g->tid && last->end_ns > start_ns)	/* two waits of a thread at once */
+		if (last && last->tid == g->tid && last->end_ns > start_ns)	/* two waits of a thread overlap */
 			start_ns = last->end_ns;
 		if (g->end_ns <= start_ns)
 			continue;
@@ -56,7 +56,7 @@ static void collect(const struct export_input *in, slices *ret)
 	}
 }
 
-/* A wait around a call, or across the end of one, ends there.  true: ret_rest is what is left of it, for later. */
+/* Cuts a wait that contains a call, or crosses a call's end.  Returns true if there is a rest, *ret_rest, for later. */
 static bool cut(struct slice *around, struct slice *s, struct slice *ret_rest)
 {
 	if (around->is_wait) {
@@ -72,7 +72,7 @@ static bool cut(struct slice *around, struct slice *s, struct slice *ret_rest)
 	return true;
 }
 
-/* Waits of a thread do not overlap, so that there is one rest at most. */
+/* Waits of a thread do not overlap, so there is at most one rest. */
 static void nest(const slices *sorted, slices *ret)
 {
 	size_t around = SLICE_NONE;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * slices.h - what the threads did for some intervals: calls and waits, nested, for formats that draw threads.  Private to cmd/formats/.
+ * slices.h - the calls and waits of the threads during some intervals, nested, for formats that draw threads.  Private to
+ * cmd/formats/.
  */
 #ifndef CMD_FORMATS_PIECES_SLICES_H
 #define CMD_FORMATS_PIECES_SLICES_H
@@ -15,14 +16,14 @@ struct slice {
 	int64_t start_ns, end_ns;
 	bool is_wait;
 	enum trace_state wait;
-	uint32_t function;		/* of the trace; not of a wait */
+	uint32_t function;		/* number in the trace; not set for a wait */
 	uint32_t order;
 	size_t around;			/* the call around it on the same thread, or SLICE_NONE */
 	size_t parent;			/* the innermost around it for the same interval, or SLICE_NONE */
-	size_t waker;			/* of a wait: what the thread that ended it was in then, or SLICE_NONE */
-	int64_t wake_ns;		/* when; with a waker */
+	size_t waker;			/* of a wait: the slice in which the waking thread was, or SLICE_NONE */
+	int64_t wake_ns;		/* time of the wakeup, if there is a waker */
 };
-/* In order of thread and start, the outer before the inner; those of a thread nest: a wait that reaches beyond a call is cut in two. */
+/* By thread and start, outer slices first.  The slices of a thread nest: a wait that reaches beyond a call is cut in two. */
 typedef VEC(struct slice) slices;
 
 void slices_read(const struct export_input *in, slices *ret);

@@ -7,7 +7,7 @@
 
 #define FRAMES_MAX 500
 
-/* Names of waits as frames; they live as long as the program. */
+/* Names of waits as frames; they are never freed. */
 static const char *wait_frame(enum trace_state wait)
 {
 	static char *names[STATE_CNT];
@@ -27,7 +27,7 @@ static void add_frame(struct stack *s, const struct findings *f, const struct no
 		VEC_ADD(&s->frames, (struct stack_frame){ wait_frame(n->wait), NULL, 0 });
 }
 
-/* Of a very deep stack the interval and the innermost frames: thousands of nested calls, each a stack, would not end. */
+/* A very deep stack keeps the interval and the innermost frames: thousands of nested calls would give thousands of such stacks. */
 static void add_frames(struct stack *s, const struct findings *f, const struct node *n)
 {
 	const struct node *path[FRAMES_MAX];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * stacks.h - the variance tree as stacks with a number each, for folded and pprof.  Private to cmd/formats/.
+ * stacks.h - the variance tree as stacks with values, for folded and pprof.  Private to cmd/formats/.
  *
  *	request;handle;log_append;[lock wait]	variance 619000 ppm, mean 303000 ns
  *
- * A stack is a leaf of the tree, so that the numbers add up to the whole.  What the slowest intervals have more of is known of a
- * function's own time and its waits, not of the way there: these stacks have the interval and the function only.
+ * Each leaf of the tree is a stack, so the values add up to the whole.  The tail is known for a function's own time and its
+ * waits, not for the call path to it, so those stacks consist of the interval and the function only.
  */
 #ifndef CMD_FORMATS_PIECES_STACKS_H
 #define CMD_FORMATS_PIECES_STACKS_H
@@ -19,7 +19,7 @@ struct stack_frame {
 };
 
 struct stack {
-	VEC(struct stack_frame) frames;		/* the outermost first */
+	VEC(struct stack_frame) frames;		/* outermost first */
 	double value[EXPORT_METRIC_CNT];	/* ppm of Var(T); ns; ns */
 };
 typedef VEC(struct stack) tree_stacks;
