@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Who was there before the recording has a name.  keeper() took the lock of each request long before, and sleeps 4 ms
+# Calls that began before the recording has a name.  keeper() took the lock of each request long before, and sleeps 4 ms
 # of every 20 with it: recorded by -p, after --delay, after a pause, and with frame pointers (-O0), requests wait because of
 # keeper.  Where it has no probe it goes by its function's name.  starter() is open then too, but returns: what its
 # thread calls later does not stand under it.
