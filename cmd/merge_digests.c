@@ -16,6 +16,7 @@
 #include "digest/unite.h"
 #include "project/config/locate.h"
 #include "project/digests/run_digest.h"
+#include "project/runs/digest_runs.h"
 #include "project/runs/project.h"
 
 bool is_digest_name(const char *word)

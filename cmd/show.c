@@ -21,7 +21,7 @@
 #include "cmd/ask/show_source.h"
 #include "project/config/locate.h"
 #include "project/runs/leave_out.h"
-#include "project/digests/run_digest.h"
+#include "project/runs/digest_runs.h"
 #include "project/runs/project.h"
 #include "project/runs/recording.h"
 #include "project/runs/run_graph.h"

@@ -92,6 +92,8 @@ int drain_take_over(struct drainer *d, const char *path);
 /* drainer.c */
 struct drainer *drain_new(const char *trace_path);	/* no files yet; NULL: no memory */
 void drain_free(struct drainer *d);	/* also removes the arena */
+
+/* tables.c */
 void drain_tables(struct drainer *d);	/* writes functions and labels that are new */
 void drain_anchor(struct drainer *d, bool last);
 void drain_anchors(struct drainer *d);	/* writes all of them again: if a block with some is missing, times

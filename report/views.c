@@ -15,8 +15,6 @@ const struct view *const report_views[] = {
 };
 const size_t report_view_cnt = ARRAY_SIZE(report_views);
 
-struct view_options view_given = VIEW_OPTIONS_INIT;
-
 const struct view *view_find(const char *name)
 {
 	for (size_t i = 0; i < report_view_cnt; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * causal.c - `vprof causal`: what would be gained if this were faster?  Its options, and the printing of the answer.
+ * causal.c - `vprof causal`: what would be gained if this were faster?  Its options.
  *
- * causal_measure.c runs experiments, causal_predict.c replays a trace.
+ * causal_measure.c runs experiments, causal_predict.c replays a trace, causal_print.c prints the answer.
  */
 #include <errno.h>
 #include <math.h>
@@ -25,30 +25,6 @@ static const char *arg_speedups = "25,50,75,100", *arg_interval, *arg_for, *arg_
 static const char *arg_format = "text", *arg_seed, *arg_pid;
 static unsigned arg_k = K_DEFAULT;
 static bool arg_virtual_clock, arg_kernel;
-
-/* ---- the answer ---- */
-
-int causal_print(const struct causal_request *q, const struct run *run, struct experiments *e)
-{
-	const struct view *v = view_find("causal");
-	struct view_input in = { .options = view_given, .run = run, .experiments = e };
-
-	experiments_choose_best(e);
-	if (q->json) {
-		json_t *document = v->json(&in);
-
-		report_write_json(stdout, document);
-		json_decref(document);
-	} else {
-		struct style style;
-
-		style_init(&style, stdout, false);
-		v->text(&style, &in);
-	}
-	if (!e->baseline_cnt)
-		return EXIT_NO_EVIDENCE;
-	return e->list.cnt ? EXIT_DONE : EXIT_ENVIRONMENT;
-}
 
 /* ---- options ---- */
 

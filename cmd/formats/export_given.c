@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "cmd/formats/pieces/choose.h"
 #include "cmd/messages.h"
-#include "project/digests/run_digest.h"
+#include "project/runs/digest_runs.h"
 #include "project/runs/project.h"
 
 static const char *arg_intervals, *arg_metric, *arg_view;

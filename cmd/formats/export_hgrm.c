@@ -17,7 +17,7 @@
 #include "base/order.h"
 #include "cmd/formats/export_format.h"
 #include "cmd/formats/export_given.h"
-#include "project/digests/run_digest.h"
+#include "project/runs/digest_runs.h"
 
 enum { TICKS = 5 };
 

@@ -19,7 +19,7 @@
 #include "cmd/formats/export_format.h"
 #include "cmd/formats/export_given.h"
 #include "cmd/ranking.h"
-#include "project/digests/run_digest.h"
+#include "project/runs/digest_runs.h"
 #include "project/runs/project.h"
 #include "report/report.h"
 #include "report/words/sentence.h"

@@ -18,33 +18,12 @@
 #include "digest/unite.h"
 #include "project/config/locate.h"
 #include "project/digests/recorded_by.h"
+#include "project/runs/digest_runs.h"
 #include "project/runs/project.h"
 #include "project/runs/run_parts.h"
 #include "project/runs/run_windows.h"
 
 enum { AT_ONCE = 64 };			/* kinds of intervals in one transaction */
-
-static char *digest_path(const struct store *s, uint32_t run)
-{
-	_cleanup_(freep) char *dir = run_dir(s, run);
-
-	return path_join(dir, DIGEST_FILE);
-}
-
-bool run_is_digest(const struct store *s, const struct run *r)
-{
-	_cleanup_(freep) char *path = digest_path(s, r->number);
-
-	return file_exists(path);
-}
-
-int run_digest_refuse(const struct run *r, const char *what, struct diag *reterr)
-{
-	diag_set(reterr, EXIT_NO_EVIDENCE, -ENODATA, "%s needs single intervals, and run %" PRIu32 " is made of digests, which hold sums",
-		 what, r->number);
-	return diag_remedy(reterr, -ENODATA, "vprof show summary, variance-tree, factors, causes, tail and slow-vs-fast work; for the others look "
-			   "at a run of the host that recorded it");
-}
 
 /* ---- summing up a trace ---- */
 
@@ -111,7 +90,7 @@ static int sum_part(struct store *s, const struct run *r, const struct run_part 
 
 static int read_kept(const struct store *s, const struct run *r, struct summed **ret, struct diag *reterr)
 {
-	_cleanup_(freep) char *path = digest_path(s, r->number);
+	_cleanup_(freep) char *path = run_digest_path(s, r->number);
 
 	return digest_read(path, ret, reterr);
 }
@@ -233,7 +212,7 @@ int run_digest_analyze_at(const struct store *s, const struct run *r, const char
 static int write_digest(const struct store *s, uint32_t run, const struct summed *digest, struct diag *reterr)
 {
 	_cleanup_(str_release) struct str bytes = STR_INIT;
-	_cleanup_(freep) char *path = digest_path(s, run);
+	_cleanup_(freep) char *path = run_digest_path(s, run);
 	int e = digest_write(digest, &bytes, reterr);
 
 	if (e < 0)

@@ -11,14 +11,6 @@
 #include "base/proc.h"
 #include "store/store.h"
 
-#define DIGEST_FILE "digest.vpd"
-
-/* Whether the run was made of digests, so that it has sums and no single intervals. */
-bool run_is_digest(const struct store *s, const struct run *r);
-
-/* EXIT_NO_EVIDENCE: says that such a run does not have `what` ("show intervals"), and what it has. */
-int run_digest_refuse(const struct run *r, const char *what, struct diag *reterr);
-
 /*
  * Sums up the run's intervals, each part as a recording of its own, in order (digest/unite.h); of a run of digests it returns their
  * sums.  window_ns 0: each recording is one window.

@@ -13,7 +13,7 @@
 #include "instrumenter/plan/plan.h"
 #include "project/config/locate.h"
 #include "project/config/paths.h"
-#include "project/digests/run_digest.h"
+#include "project/runs/digest_runs.h"
 #include "project/notices.h"
 #include "project/runs/callers.h"
 #include "project/runs/leave_out.h"

@@ -17,6 +17,7 @@
 #include "project/config/locate.h"
 #include "project/digests/run_digest.h"
 #include "project/notices.h"
+#include "project/runs/digest_runs.h"
 #include "project/runs/project.h"
 #include "project/runs/run_windows.h"
 

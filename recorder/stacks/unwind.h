@@ -85,11 +85,11 @@ struct shape *unwind(struct images *all, const struct record_stack *r, uint32_t 
  * limited. */
 bool shape_known(const struct shape *s, const struct record_stack *r, struct known_stack *ret);
 
-/* unwind.c: the copy ends early, at the end of a page: the next page was never touched (in a large array), or is not
+/* unwind_stack.c: the copy ends early, at the end of a page: the next page was never touched (in a large array), or is not
  * in memory. */
 bool stack_falls_short(const struct record_stack *r);
 
-/* unwind.c: a word of the stack that is being unwound; false: it was not copied, and `cut` of the result says whether there
+/* unwind_stack.c: a word of the stack that is being unwound; false: it was not copied, and `cut` of the result says whether there
  * is more. */
 bool unwind_read(struct unwinder *u, uint64_t address, uint64_t *ret);
 

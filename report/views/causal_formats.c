@@ -1,9 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* causal_formats.c - show causal as JSON (vprof-formats(5)) and CSV. */
 #include <math.h>
+#include <string.h>
 
 #include "base/banned.h"
 #include "report/views/causal_formats.h"
+
+const struct experiment *causal_find(const struct experiments *e, const char *target, double speedup)
+{
+	for (size_t i = 0; i < e->list.cnt; i++)
+		if (strcmp(e->list.items[i].target, target) == 0 && e->list.items[i].speedup == speedup)
+			return &e->list.items[i];
+	return NULL;
+}
+
+bool causal_is_first(const struct experiments *e, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (strcmp(e->list.items[k].target, e->list.items[i].target) == 0)
+			return false;
+	return true;
+}
 
 static json_t *baseline_json(const struct experiments *e)
 {

@@ -26,21 +26,6 @@
 #define RUN_QUEUE "waiting for a CPU"
 #define NEXT_LEAST 0.1		/* of the first cause: the sentence leaves out a smaller next cause */
 
-const char *wait_text(enum trace_state wait)
-{
-	static const char *const texts[STATE_CNT] = {
-#define X(id, name) [STATE_##id] = name " wait",
-		WAIT_CLASSES(X)
-#undef X
-		[STATE_RUNNING] = "running time", [STATE_RUNNABLE] = "runnable time", [STATE_WAKEUP] = "wakeup delay",
-		[STATE_OTHER] = "off the CPU, unknown why", [STATE_ARRIVED] = "arrived, not read",
-		[STATE_BUSY] = "busy with other requests", [STATE_HANDED_OVER] = "handed over, not taken up",
-		[STATE_PARKED] = "parked",
-	};
-
-	return texts[wait];
-}
-
 /* "(lock wait)", "f › lock wait" */
 static char *who(const char *function, enum trace_state wait, bool utf8)
 {

@@ -21,7 +21,7 @@ const struct factor *sentence_factor(const struct findings *f, const struct sele
 /* The sentence by the default ranking, with a sign in front, in the locale's characters. */
 void report_sentence(const struct findings *f, struct str *ret);
 
-/* "lock wait"; of the class wakeup "wakeup delay": runnable, not yet running; "runnable time": it waited for no thread. */
+/* wait_text.c: "lock wait"; of the class wakeup "wakeup delay": runnable, not yet running; "runnable time": it waited for no thread. */
 const char *wait_text(enum trace_state wait);
 
 /* "log_append › lock wait", "(queue wait)"; the caller frees it. */

@@ -28,8 +28,6 @@ enum {
 #define ACCOUNT_MAX_NS (INT64_MAX / 4)	/* the largest account of a thread that is accepted; several can be added */
 #define EVENT_IDS 0x80000000u		/* above those of calls */
 
-int64_t off_cpu_tick_ns = 4000000;
-
 /* A wait whose chunk was written late is left out: the sum only decides whose accounts are examined. */
 void waited_add(struct waited *w, uint64_t start, uint64_t end)
 {

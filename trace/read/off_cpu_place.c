@@ -33,6 +33,8 @@ enum {
 	ROUNDS = 8,
 };
 
+int64_t off_cpu_tick_ns = 4000000;
+
 struct gap {
 	int64_t start_ns, end_ns;
 	uint64_t kind;

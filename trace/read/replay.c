@@ -97,22 +97,6 @@ static int compare_workers(const void *a, const void *b)
 	return x->interval.sid < y->interval.sid ? -1 : x->interval.sid > y->interval.sid;
 }
 
-struct map *replay_unfinished(const struct replay *p)
-{
-	struct map *sids = map_new();
-
-	for (size_t thread = 0; thread < p->rd->raw.threads.cnt; thread++)
-		for (size_t i = 0; i < p->stacks[thread].cnt; i++)
-			map_set(sids, p->stacks[thread].items[i].sid, 1);
-	return sids;
-}
-
-void replay_know_unfinished(struct replay *p, struct map *sids)
-{
-	map_free(p->unfinished);
-	p->unfinished = sids;
-}
-
 void replay_end(struct replay *p)
 {
 	play_pauses(p, INT64_MAX - 1);
@@ -185,37 +169,6 @@ static struct worker *find_open(struct replay *p, uint32_t thread, uint32_t name
 	for (int forks = 0; !w && forks < FORKS_MAX && map_get(p->parents, pid, &pid); forks++)
 		w = find_own(p, (uint32_t)pid, name, key);
 	return w;
-}
-
-/* Makes the key find the next older open interval. */
-static void forget_key(struct replay *p, const struct worker *w)
-{
-	uint64_t *sid = map_slot(p->open, interval_hash(w->pid, w->interval.name, w->key));
-	struct worker *newer;
-
-	while (*sid != w->interval.sid && (newer = find_worker(p, *sid)))
-		sid = &newer->older;
-	if (*sid == w->interval.sid)
-		*sid = w->older && find_worker(p, w->older) ? w->older : 0;
-}
-
-void replay_end_interval(struct replay *p, struct worker *w, enum interval_status status, uint64_t end_tid,
-			 int64_t end_ns)
-{
-	struct interval *i = &w->interval;
-
-	i->status = status;
-	i->end_tid = end_tid;
-	i->end_ns = end_ns;
-	forget_key(p, w);
-	map_set(p->place_of, i->sid, 0);
-	if (!w->is_spent) {
-		replay_mark_losses(p, i);
-		VEC_ADD(&p->t->intervals, *i);
-	}
-	i->sid = 0;
-	VEC_RELEASE(&w->inside);
-	VEC_ADD(&p->free_places, (uint32_t)(w - p->workers.items));
 }
 
 /* Cuts an interval that is under way when the recording pauses or begins: what other threads did for it is unknown. */

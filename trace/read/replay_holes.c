@@ -53,40 +53,6 @@ void replay_play_holes(struct replay *p, int64_t ns)
 		forget(p, &r->holes.items[p->next_hole]);
 }
 
-static void note_thread(struct losses *l, uint64_t tid)
-{
-	size_t i = 0;
-
-	while (i < HOLE_TIDS && i < l->holes.tid_cnt && l->holes.tids[i] != tid)
-		i++;
-	if (i < HOLE_TIDS)
-		l->holes.tids[i] = tid;
-	l->holes.tid_cnt += i == l->holes.tid_cnt;
-}
-
-void replay_tell_holes(struct replay *p)
-{
-	const struct raw *r = &p->rd->raw;
-	struct losses *l = &p->t->losses;
-
-	memset(&l->holes, 0, sizeof(l->holes));
-	l->holes.cnt = r->holes.cnt;
-	l->holes.blocks = r->damage.blocks;
-	l->holes.records = r->damage.records;
-	l->holes.tables = r->damage.tables;
-	l->holes.bytes = r->damage.bytes;
-	l->holes.twice = r->damage.twice;
-	l->holes.files = r->damage.files;
-	for (size_t i = 0; i < r->holes.cnt; i++)
-		l->holes.ns = sum_saturated(l->holes.ns, (int64_t)(r->holes.items[i].until - r->holes.items[i].since));
-	if (r->holes.cnt) {
-		l->holes.since_ns = (int64_t)r->holes.items[0].since;
-		l->holes.until_ns = (int64_t)r->holes.items[r->holes.cnt - 1].until;
-	}
-	for (size_t i = 0; i < r->gaps.cnt; i++)
-		note_thread(l, r->threads.items[r->gaps.items[i].thread].tid);
-}
-
 void reading_add_gaps(struct reading *rd)
 {
 	const struct raw *r = &rd->raw;

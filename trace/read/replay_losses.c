@@ -4,7 +4,9 @@
  * they ran.
  */
 #include <stdlib.h>
+#include <string.h>
 #include "base/banned.h"
+#include "base/saturate.h"
 #include "base/search.h"
 #include "trace/read/replay_state.h"
 
@@ -13,6 +15,22 @@ static bool is_unfinished(const struct replay *p, const struct interval *v)
 	uint64_t unused;
 
 	return p->unfinished && map_get(p->unfinished, v->sid, &unused);
+}
+
+struct map *replay_unfinished(const struct replay *p)
+{
+	struct map *sids = map_new();
+
+	for (size_t thread = 0; thread < p->rd->raw.threads.cnt; thread++)
+		for (size_t i = 0; i < p->stacks[thread].cnt; i++)
+			map_set(sids, p->stacks[thread].items[i].sid, 1);
+	return sids;
+}
+
+void replay_know_unfinished(struct replay *p, struct map *sids)
+{
+	map_free(p->unfinished);
+	p->unfinished = sids;
 }
 
 /* For intervals that have ended; the others are checked when they join the trace. */
@@ -55,6 +73,41 @@ static void join_losses(struct replay *p)
 	p->losses.cnt = cnt;
 }
 
+static void note_thread(struct losses *l, uint64_t tid)
+{
+	size_t i = 0;
+
+	while (i < HOLE_TIDS && i < l->holes.tid_cnt && l->holes.tids[i] != tid)
+		i++;
+	if (i < HOLE_TIDS)
+		l->holes.tids[i] = tid;
+	l->holes.tid_cnt += i == l->holes.tid_cnt;
+}
+
+/* Reports the holes of the trace as losses. */
+static void tell_holes(struct replay *p)
+{
+	const struct raw *r = &p->rd->raw;
+	struct losses *l = &p->t->losses;
+
+	memset(&l->holes, 0, sizeof(l->holes));
+	l->holes.cnt = r->holes.cnt;
+	l->holes.blocks = r->damage.blocks;
+	l->holes.records = r->damage.records;
+	l->holes.tables = r->damage.tables;
+	l->holes.bytes = r->damage.bytes;
+	l->holes.twice = r->damage.twice;
+	l->holes.files = r->damage.files;
+	for (size_t i = 0; i < r->holes.cnt; i++)
+		l->holes.ns = sum_saturated(l->holes.ns, (int64_t)(r->holes.items[i].until - r->holes.items[i].since));
+	if (r->holes.cnt) {
+		l->holes.since_ns = (int64_t)r->holes.items[0].since;
+		l->holes.until_ns = (int64_t)r->holes.items[r->holes.cnt - 1].until;
+	}
+	for (size_t i = 0; i < r->gaps.cnt; i++)
+		note_thread(l, r->threads.items[r->gaps.items[i].thread].tid);
+}
+
 void replay_losses(struct replay *p, const struct raw_event *events, size_t cnt)
 {
 	const struct raw *r = &p->rd->raw;
@@ -64,7 +117,7 @@ void replay_losses(struct replay *p, const struct raw_event *events, size_t cnt)
 	p->t->losses.cut_bytes = r->cut_bytes;
 	p->t->losses.cut_off = !r->ended;
 	p->t->windowed = r->windowed;
-	replay_tell_holes(p);
+	tell_holes(p);
 	for (size_t i = 0; i < r->holes.cnt; i++)
 		VEC_ADD(&p->losses, (struct loss){ (int64_t)r->holes.items[i].since, (int64_t)r->holes.items[i].until });
 	if (r->lost_cnt)

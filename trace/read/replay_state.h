@@ -102,6 +102,8 @@ void replay_note_idle(struct replay *p, const struct raw_event *e, uint64_t sid)
 void replay_mark_losses(struct replay *p, struct interval *v);
 /* For intervals that have ended; the others are checked when they join the trace. */
 void replay_mark_unfinished(struct replay *p);
+
+/* replay_intervals.c: ends the interval and adds it to the trace; forgets its worker. */
 void replay_end_interval(struct replay *p, struct worker *w, enum interval_status status, uint64_t end_tid,
 			 int64_t end_ns);
 
@@ -120,6 +122,5 @@ bool replay_lacks_name(const struct replay *p, uint64_t label);
 /* Whether ends without a beginning count; not if their beginnings may lie before the window, in a pause, or
  * in a hole. */
 bool replay_counts_strays(const struct replay *p);
-void replay_tell_holes(struct replay *p);
 
 #endif
