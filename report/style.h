@@ -31,7 +31,7 @@ const char *text_ci95(char buf[TEXT_MAX], const double ci95[2]);
 const char *text_plus_minus(char buf[TEXT_MAX], const double ci95[2], bool utf8);
 /* The interval, or NULL if there is none: unknown, or of the root, which is all of the variance. */
 const double *ci95_to_show(bool known, const double ci95[2]);
-/* Whether the share exceeds the whole by more than rounding: other parts make up for some of it. */
+/* Whether the share exceeds the whole by more than rounding: other parts offset some of it. */
 bool share_is_above_all(double share);
 /* The number before such an interval, with as many decimals: not "100 % (95 % CI 99.1 to 99.9)".  ci95 may be NULL. */
 const char *text_percent_with_ci95(char buf[TEXT_MAX], double share, const double *ci95);

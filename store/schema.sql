@@ -318,7 +318,7 @@ CREATE TABLE IF NOT EXISTS part (			-- a function's own running time, or its wai
 	PRIMARY KEY (finding, position)
 ) WITHOUT ROWID;
 
-CREATE TABLE IF NOT EXISTS part_pair (		-- parts that go together, or make up for each other, across the tree;
+CREATE TABLE IF NOT EXISTS part_pair (		-- parts that go together, or offset each other, across the tree;
 	finding		INTEGER NOT NULL REFERENCES finding(id),	-- a hundredth of the variance and more
 	position	INTEGER NOT NULL,	-- largest first, without its sign
 	a		INTEGER NOT NULL,	-- part.position

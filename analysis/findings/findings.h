@@ -185,7 +185,7 @@ struct latency_bin {
 };
 
 /*
- * Two parts that go together, wherever they are in the tree, or make up for each other (share < 0): all from a
+ * Two parts that go together, wherever they are in the tree, or offset each other (share < 0): all from a
  * hundredth of Var(T) on.  Var(T) is the sum of the parts' variances and of all their pairs, so for each part
  *	share = variance_share + (sum of the shares of its pairs + other_pairs) / 2
  * A pair may repeat a pair of siblings, instead of adding to it: see within.
@@ -399,7 +399,7 @@ double *findings_other_covariances(const struct findings *f);
 
 /*
  * The 95 % confidence interval of a share: share -+ half, cut at 0 and at 1 where the share itself is between them.  A share
- * may be beyond: where parts make up for each other, one has more than all of the variance and another less than none.
+ * may be beyond: where parts offset each other, one has more than all of the variance and another less than none.
  */
 void findings_ci95(double share, double half, double ret[2]);
 /* Its half before the cut. */
@@ -435,7 +435,7 @@ size_t factors_select_after_work(const struct findings *f, const struct select_o
 
 /*
  * The pairs worth a line beside the factors, above limit (a share, without its sign), largest first; the caller frees *ret.
- * hedges: those that make up for each other, of siblings and across the tree; else those that take long together, across.
+ * hedges: those that offset each other, of siblings and across the tree; else those that take long together, across.
  * Texts are the findings'.
  */
 struct told_pair {

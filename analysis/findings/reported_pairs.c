@@ -2,7 +2,7 @@
 /*
  * reported_pairs.c - which pairs are worth a line beside the factors.
  *
- * Hedges are pairs that make up for each other: siblings in the tree, and parts across it.  If one pair of parts is
+ * Hedges are pairs that offset each other: siblings in the tree, and parts across it.  If one pair of parts is
  * nearly all of a pair of siblings (.8), only the pair of parts is reported, since it is the same variance.
  * Companions take long together: parts across the tree only, since siblings are beside each other in the tree anyway;
  * not two members of one common cause, which is reported as such.
@@ -10,7 +10,7 @@
  * Example: parse and reply -30 %; in them fill and drop -28 %, nothing else: hedge fill, drop -28 %, below parse and
  * reply.
  *
- * Two parts make up for each other if an interval has both, and more of one goes with less of the other.  If each
+ * Two parts offset each other if an interval has both, and more of one goes with less of the other.  If each
  * interval has only one of them, E[XY] is 0, and
  *
  *	Cov(X,Y) = E[XY] - E[X] E[Y] = -E[X] E[Y]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * part_pairs.c - finds parts of the latency that go together, or make up for each other, wherever they are called.
+ * part_pairs.c - finds parts of the latency that go together, or offset each other, wherever they are called.
  *
  * The tree has covariances of siblings only: those of parse() and reply(), not of the cache's fill() somewhere below
  * the one and its drop() somewhere below the other.  Parts (parts.c) are disjoint and add up to T, so pairs of parts

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* part_pairs.h - parts that go together, or make up for each other.  Private to analysis/. */
+/* part_pairs.h - parts that go together, or offset each other.  Private to analysis/. */
 #ifndef ANALYSIS_PARTS_PART_PAIRS_H
 #define ANALYSIS_PARTS_PART_PAIRS_H
 

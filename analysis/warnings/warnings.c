@@ -447,7 +447,7 @@ static void add_hedge(const struct analysis *a, const struct told_pair *p)
 	else
 		str_addf(&size, "the variance would be %.1f times as large if they did not", 1 - p->share);
 	findings_warn(a->f, "hedge",
-		      "%s and %s make up for each other (%s): where one takes longer the other takes less, so change both, or "
+		      "%s and %s offset each other (%s): where one takes longer the other takes less, so change both, or "
 		      "look at what divides the time between them", p->labels[0], p->labels[1], str_cstr(&size));
 }
 
@@ -459,7 +459,7 @@ static void add_either(const struct analysis *a, const struct told_pair *p)
 		      "[interval] section each)", p->labels[0], p->labels[1]);
 }
 
-/* The largest pair that surely makes up for each other, and the largest that stands for each other. */
+/* The largest pair whose parts surely offset each other, and the largest that stands for each other. */
 static void warn_hedge(const struct analysis *a)
 {
 	_cleanup_(freep) struct told_pair *pairs = NULL;

@@ -189,7 +189,7 @@ export function drawTree(section, data) {
 	legend(section, ["code", "running code"], ["wait", "waiting, and by whom"], ["rest", "smaller ones together"]);
 	makeIcicle(section, root);
 	if (negative)
-		section.append(html("p", { class: "note" }, `${plural(negative, "node")} with a negative share, which make up for others, ` +
+		section.append(html("p", { class: "note" }, `${plural(negative, "node")} with a negative share, which offset others, ` +
 			"are in the table and not in the figure."));
 	twin(section, "Variance tree as a table", html("div", {}, treeTable(large),
 		small.length ? html("details", {}, html("summary", {}, `${textCount(small.length)} below 0.1 %`), treeTable(small)) : null), true);

@@ -96,7 +96,7 @@ function knotText(data, labels) {
 			`${knots.map(list).join("; ")}. What holds the whole run back is in it.`;
 	const sinks = data.knots.filter((knot) => knot.sink);
 
-	return sinks.length ? `There is no knot; all that waits long ends at ${sinks.slice(0, 3).map(list).join(", ")}.` : "There is no knot.";
+	return sinks.length ? `There is no knot; all long waits end at ${sinks.slice(0, 3).map(list).join(", ")}.` : "There is no knot.";
 }
 
 export function drawWaitGraph(section, data) {

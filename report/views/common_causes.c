@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * common_causes.c - parts that vary together, and pairs that make up for each other, below the factors.
+ * common_causes.c - parts that vary together, and pairs that offset each other, below the factors.
  *
  *	together: parse (body), hash (body), copy (body), 9 more: 74 % of the variance, 9 % if each varied by itself
- *	hedge: read_ahead and body of scan make up for each other: -23 % of the variance
+ *	hedge: read_ahead and body of scan offset each other: -23 % of the variance
  *	either: intervals take their time in main or in serve, seldom in both
  *	pair: fill and drop take long together: 12 % of the variance (below parse and reply)
  */
@@ -58,7 +58,7 @@ static void add_pair(struct str *line, const struct told_pair *p, bool hedge)
 		str_addf(line, "either: intervals take their time in %s or in %s, seldom in both", p->labels[0], p->labels[1]);
 	} else {
 		str_addf(line, "%s: %s and %s %s: ", hedge ? "hedge" : "pair", p->labels[0], p->labels[1],
-			 hedge ? "make up for each other" : "take long together");
+			 hedge ? "offset each other" : "take long together");
 		add_size(line, p->share);
 	}
 	if (p->below[0])

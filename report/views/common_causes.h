@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * common_causes.h - what single factors do not show: parts that vary together, pairs that make up for each other.
+ * common_causes.h - what single factors do not show: parts that vary together, pairs that offset each other.
  * Private to report/.
  */
 #ifndef REPORT_VIEWS_COMMON_CAUSES_H

@@ -78,8 +78,8 @@ static void print_legend(const struct style *s, const struct view_input *in)
 {
 	const struct findings *f = in->findings;
 
-	fprintf(s->out, "cause: the last that is known to have spent the time; the shares of all add up to 100 %%\n");
-	fprintf(s->out, "meanwhile: what it did itself; through: the wait in which requests waited for it (queue wait: for their turn)\n");
+	fprintf(s->out, "cause: the last function or device known to have taken the time; all shares add up to 100 %%\n");
+	fprintf(s->out, "meanwhile: its own state; through: the wait in which requests waited for it (queue wait: for their turn)\n");
 	for (size_t i = 0; i < f->causes.cnt; i++)
 		if (!f->causes.items[i].known && is_shown(in, &f->causes.items[i])) {
 			_cleanup_(str_release) struct str why = STR_INIT;

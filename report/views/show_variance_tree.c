@@ -229,7 +229,7 @@ static void print_legend(const struct style *s, const struct findings *f, bool a
 	}
 	fprintf(s->out, "share: Cov(X,T)/Var(T); the shares below a node sum to its own\n");
 	if (any_above)
-		fprintf(s->out, "above 100 %%: other parts, with shares below 0, make up for some of it, or intervals have others instead\n");
+		fprintf(s->out, "above 100 %%: other parts with shares below 0 offset some of it, or intervals have other parts instead\n");
 	if (f->nodes.cnt && f->nodes.items[0].has_ci95)
 		fprintf(s->out, "%s: half of the 95 %% confidence interval, in points\n",
 			s->utf8 ? "±" : "+-");
@@ -244,7 +244,7 @@ static void print_legend(const struct style *s, const struct findings *f, bool a
 			table_line(s->out, line);
 		}
 	if (any_blame)
-		fprintf(s->out, "by: what the waker (queue: the thread) did meanwhile, and in what it was blocked itself\n");
+		fprintf(s->out, "by: the function of the waker (queue: of the thread) during the wait, and the class of its own wait\n");
 	if (any_runnable)
 		fprintf(s->out, "runnable: it could have run, but others had the CPUs\n");
 	if (most_samples)

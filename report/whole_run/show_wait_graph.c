@@ -270,8 +270,7 @@ static void print_unknown(const struct style *s, const struct wait_graph *g)
 	char text[TEXT_MAX];
 
 	if (unknown_share(g) >= UNKNOWN_WORTH)
-		fprintf(s->out, "of all waiting, for unknown: %s (time that only passes, clients "
-			"outside the run, devices)\n", text_percent(text, unknown_share(g)));
+		fprintf(s->out, "waits without a known waker: %s of all waiting (sleeps, clients outside the run, devices)\n", text_percent(text, unknown_share(g)));
 }
 
 /* In a program that starts hundreds of others, each may be a knot of its own. */
@@ -336,7 +335,7 @@ static int make_wait_graph(const struct view_input *in, void **ret, struct diag 
 	r = wait_graph_new(in->trace, &w, &g);
 	if (r == -ENODATA)
 		return diag_set(reterr, EXIT_NO_EVIDENCE, r,
-				"no interval completed: none is slow, none is typical");
+				"no interval was completed, so none is slow or typical");
 	if (r < 0)
 		return diag_set(reterr, EXIT_USAGE, r, "the run has no interval '%s'", in->options.interval);
 	*ret = g;

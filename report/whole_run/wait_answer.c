@@ -137,7 +137,7 @@ static void add_end(struct str *to, const struct wait_graph *g, uint32_t vertex)
 		return;
 	}
 	str_add(to, g->vertices.items[vertex].kind == VERTEX_UNKNOWN ?
-		", and what that waits for is unknown." : ", which waits for nobody: its own work is the limit.");
+		", and what that waits for is unknown." : ", which waits for no thread: its own work is the limit.");
 }
 
 static bool is_member(const struct wait_knot *k, uint32_t vertex)
@@ -179,7 +179,7 @@ static void add_comparison(struct str *to, const struct style *s, const struct w
 	char a[TEXT_MAX], b[TEXT_MAX];
 
 	if (!e) {
-		str_add(to, "Nobody waits longer in slow intervals than in typical ones. ");
+		str_add(to, "No thread waits longer in slow intervals than in typical ones. ");
 		return;
 	}
 	str_addf(to, "In a slow '%s' ", g->interval);
@@ -192,7 +192,7 @@ static void add_comparison(struct str *to, const struct style *s, const struct w
 	add_where(to, e);
 	str_add(to, ". ");
 	if (unknown_excess(g) > edge_excess(g, e))
-		str_addf(to, "But %s more of its waiting is for unknown. ",
+		str_addf(to, "But %s more of its waiting has no known waker. ",
 			 text_ns(a, unknown_excess(g), s->utf8));
 }
 
@@ -256,7 +256,7 @@ static void add_no_knot(struct str *to, const struct wait_graph *g)
 	char text[TEXT_MAX];
 
 	if (unknown_share(g) >= UNKNOWN_FIRST)
-		str_addf(to, "%s of all waiting is for unknown (list the releasing function under [sync] release; vprof record --kernel "
+		str_addf(to, "%s of all waiting has no known waker (list the releasing function under [sync] release; vprof record --kernel "
 			 "tells more); no knot among known threads.", text_percent(text, unknown_share(g)));
 	else
 		str_add(to, "No knot: no thread waits long for a known one.");
@@ -276,7 +276,7 @@ void print_wait_answer(const struct style *s, const struct wait_graph *g)
 		str_add(&text, "Only a knot in the background, which sleeps most of the time: ");
 		add_knot(&text, g, k);
 	} else if (k->sink) {
-		str_add(&text, "No knot: all that waits long ends at ");
+		str_add(&text, "No knot: all long waits end at ");
 		add_vertex_label(&text, &g->vertices.items[k->vertices.items[0]]);
 		add_end(&text, g, k->vertices.items[0]);
 		add_busiest(&text, g);

@@ -3,7 +3,7 @@
  * wait_answer.h - a wait-for graph in a sentence or two.  Private to report/, as is what the tables below it share with it.
  *
  *	▶ The knot: B and disk wait for each other; B for disk 48 % of the run, in log_sync.
- *	▶ No knot: all that waits long ends at clock, which waits for nobody: its own work is the limit.
+ *	▶ No knot: all long waits end at clock, which waits for no thread: its own work is the limit.
  */
 #ifndef REPORT_WHOLE_RUN_WAIT_ANSWER_H
 #define REPORT_WHOLE_RUN_WAIT_ANSWER_H

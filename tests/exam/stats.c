@@ -315,7 +315,7 @@ static void exam_common(unsigned rounds)
 
 /* ---- pairs of parts ---- */
 
-/* f1 makes up for some of what a common z does to f0, f2 is by itself: -120 of 16 + 25 + 25 + 144. */
+/* f1 offsets some of what a common z does to f0, f2 is by itself: -120 of 16 + 25 + 25 + 144. */
 static void exam_pairs(unsigned rounds)
 {
 	enum { N = 20000, CNT = 3 };

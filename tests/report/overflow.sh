@@ -54,7 +54,7 @@ done
 expect 0 "$VPROF" show wait-graph 1 --group none --format json
 says "\"weight_ns\": $max"
 expect 0 "$VPROF" show wait-graph 2 --group none
-says '100 % of all waiting is for unknown'
+says '100 % of all waiting has no known waker'
 
 # Of intervals that are as long as that, too, more than one fit into no sum: left out, and said.
 expect 3 "$VPROF" show warnings 1

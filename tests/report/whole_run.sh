@@ -66,7 +66,7 @@ says 'digraph' 'v1 -> v2 [label="20 ns", color=red' 'v0 -> v1 [label="16 ns"' 'l
 expect 0 "$VPROF" show wait-graph figure --threshold 0.9 --format dot
 says 'v0 -> v1 [label="16 ns", style=dashed'
 expect 0 "$VPROF" show wait-graph figure --prefilter 0.7
-says 'No knot: all that waits long ends at sda, which waits for nobody: its own work is the limit'
+says 'No knot: all long waits end at sda, which waits for no thread: its own work is the limit'
 expect 0 "$VPROF" show wait-graph figure --prefilter 0.9 --format json
 says '"prefiltered": true' '"sink": true' '"prefilter_ns": 18' '"threshold_ns": 4'
 expect 0 "$VPROF" show wait-graph figure --prefilter 2
@@ -109,9 +109,9 @@ wakeup 1 77 10
 END
 expect 3 "$VPROF" import --from tuples ends.tuples -o ends
 expect 0 "$VPROF" show wait-graph ends
-says '▶ No knot: all that waits long ends at thread 77 (not recorded), and what that waits for is unknown. thread 1 runs 50 % of its time, and has no processor 40 % of it.'
+says '▶ No knot: all long waits end at thread 77 (not recorded), and what that waits for is unknown. thread 1 runs 50 % of its time, and has no processor 40 % of it.'
 
-# Where most of the waiting is for unknown that is said first, with what would tell.
+# If most of the waiting has no known waker, that is said first, with the remedy.
 cat >alone.tuples <<'END'
 vprof-tuples 1
 segment 1 - 0 5 running
@@ -121,7 +121,7 @@ segment 2 - 0 20 running
 END
 expect 3 "$VPROF" import --from tuples alone.tuples -o alone
 expect 0 "$VPROF" show wait-graph alone
-says '▶ 100 % of all waiting is for unknown (list the releasing function under [sync] release; vprof record --kernel tells more); no knot' 'of all waiting, for unknown: 100 %'
+says '▶ 100 % of all waiting has no known waker (list the releasing function under [sync] release; vprof record --kernel tells more); no knot' 'waits without a known waker: 100 % of all waiting'
 expect 0 "$VPROF" show wait-graph alone --format json
 if grep -q '"from": 1' .out 2>/dev/null && grep -A1 '"from": 1' .out | grep -q '"to": 1'; then fail "an edge to itself"; fi
 
@@ -184,7 +184,7 @@ expect 0 "$VPROF" show wait-graph --slow --interval req
 
 # Mistakes.
 expect 3 "$VPROF" show wait-graph figure --slow
-says 'no interval completed'
+says 'no interval was completed'
 expect 2 "$VPROF" show wait-graph --slow --interval nine
 says "no interval 'nine'"
 expect 2 "$VPROF" show wait-graph --group some

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * across.c - two functions that make up for each other, three calls down in different places of the tree.
+ * across.c - two functions that offset each other, three calls down in different places of the tree.
  *
  * fill(), below parse(), takes x from 0 to 600 us; what it did not load costs load(), below reply(), 600 - x: 30,000 us^2 each,
  * and nothing both together; parse() and reply() have the same by inclusive time.  sort() takes 0 to 400, in reply() as well:
@@ -10,7 +10,7 @@
  * also: function reply
  * forbidden: function fill
  * forbidden: function load
- * says: fill and load make up for each other
+ * says: fill and load offset each other
  * says: (below parse and reply)
  * fix: sort function sort
  * fix: fill function fill

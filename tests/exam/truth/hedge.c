@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * hedge.c - two functions that make up for each other: fixing one of them makes it worse.
+ * hedge.c - two functions that offset each other: fixing one of them makes it worse.
  *
  * read_ahead() takes x from 0 to 600 us, what it did not read costs scan() 600 - x: 30,000 us^2 each, and nothing both
  * together.  format() takes 0 to 400: 13,333.  With read_ahead() fixed the variance would be 43,333, three times what it is.
@@ -8,7 +8,7 @@
  * truth: function format 1.00
  * forbidden: function read_ahead
  * forbidden: function scan
- * says: read_ahead and scan make up for each other
+ * says: read_ahead and scan offset each other
  * says: hedge
  * fix: format function format
  * fix: read_ahead function read_ahead

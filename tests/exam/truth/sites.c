@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sites.c - one function called from two places that make up for each other.
+ * sites.c - one function called from two places that offset each other.
  *
  * copy() takes x in read_half() and 600 us - x in write_half(), x from 0 to 600: each call varies by 30,000 us^2, both
  * together not at all.  scale() takes y in both of them, the same y from 0 to 200: 4 * 3,333 = 13,333.  Judged by
@@ -10,7 +10,7 @@
  * also: function read_half
  * also: function write_half
  * forbidden: function copy
- * says: make up for each other
+ * says: offset each other
  * fix: scale function scale
  */
 #include <vprof.h>

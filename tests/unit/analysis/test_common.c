@@ -124,7 +124,7 @@ static void test_hedge(void **state)
 	f = analyse(N, 2);
 	for (size_t i = 0; i < f->warnings.cnt; i++)
 		if (strcmp(f->warnings.items[i].code, "hedge") == 0)
-			said = strstr(f->warnings.items[i].text, "f0 and f1 make up for each other") != NULL;
+			said = strstr(f->warnings.items[i].text, "f0 and f1 offset each other") != NULL;
 	assert_true(said);
 	assert_int_equal(f->common_causes.cnt, 0);
 	assert_true(factor_gain(plain_factor(f, "f1")) < 0);

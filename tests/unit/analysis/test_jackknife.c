@@ -141,7 +141,7 @@ static double pair_of_0_and_1(const struct findings *f)
 	return pair_of(f, "f0", "f1")->share;
 }
 
-/* f1 makes up for half of f0, which is skewed; f2 follows it; and long constant times, which must not cost digits. */
+/* f1 offsets half of f0, which is skewed; f2 follows it; and long constant times, which must not cost digits. */
 static void test_pair(void **state)
 {
 	struct numbers n = { 35 };

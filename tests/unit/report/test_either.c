@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_either.c - two that make up for each other, and two of which an interval has the one or the other.
+ * test_either.c - two that offset each other, and two of which an interval has the one or the other.
  *
  * f0 and f1 are all of an interval, so T = f0 + f1, and with the numbers given Var(T) is small: the share of the pair is far
  * below -100 % in both cases, which tells nothing of which it is.
@@ -52,7 +52,7 @@ static void want_told(const struct findings *f, double share, bool either)
 	assert_int_equal(warning_of(f, "either") != NULL, either);
 	assert_int_equal(warning_of(f, "hedge") != NULL, !either);
 	assert_int_equal(strstr(text, "\neither: intervals take their time in f0 or in f1, seldom in both\n") != NULL, either);
-	assert_int_equal(strstr(text, "\nhedge: f0 and f1 make up for each other: ") != NULL, !either);
+	assert_int_equal(strstr(text, "\nhedge: f0 and f1 offset each other: ") != NULL, !either);
 	assert_int_equal(json_is_true(json_object_get(json_array_get(json_object_get(o, "hedges"), 0), "either")), either);
 	json_decref(o);
 }

@@ -68,7 +68,7 @@ static void test_hedges(void **state)
 	VEC_ADD(&f->factors, small);
 	VEC_ADD(&f->factors, large);
 	text = text_of("factors", &in, true, 100);
-	assert_non_null(strstr(text, "hedge: log_append and body of parse make up for each other: -20 % of the"));
+	assert_non_null(strstr(text, "hedge: log_append and body of parse offset each other: -20 % of the"));
 	assert_null(strstr(text, "hedge: log_append and hash"));
 	o = json_of("factors", &in);
 	want_string(o, "hedges/0/functions/1", "body of parse");
@@ -77,7 +77,7 @@ static void test_hedges(void **state)
 	json_decref(o);
 }
 
-/* What take long together across the tree; where it is all of a pair of siblings that make up for each other, it stands for them. */
+/* What take long together across the tree; where it is all of a pair of siblings that offset each other, it stands for them. */
 static void test_pairs(void **state)
 {
 	_cleanup_(findings_freep) struct findings *f = sample_server();
@@ -100,7 +100,7 @@ static void test_pairs(void **state)
 	p->ci95[0] = -.2;
 	p->ci95[1] = -.04;
 	hedge = text_of("factors", &in, true, 140);
-	assert_non_null(strstr(hedge, "hedge: body of handle_request and wait:lock in log_append make up for each other: "
+	assert_non_null(strstr(hedge, "hedge: body of handle_request and wait:lock in log_append offset each other: "
 			       "-12 % of the variance (below log_append and hash_payload)\n"));
 	assert_null(strstr(hedge, "hedge: log_append"));
 	p->ci95[0] = -.25;
