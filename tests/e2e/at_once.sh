@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Two vprofs at once in one data directory: the second names the first and waits, and both results are right.
+# Two vprof commands at once in one data directory: the second names the first and waits, and both results are right.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 # make_tree DIR FIRST: ten units of two functions each, and a main

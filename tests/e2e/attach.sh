@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# vprof record -p, --attach: a program that was built with vprof and runs already, started with or without it.
+# vprof record -p, --attach: a program that was built with vprof and is already running, started with or without it.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 # A server that forks: parent and two children serve until a file says stop.  Each tells how many file

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# vprof record --sample auto where processors are short: a part of their time, whatever the latencies are.
+# vprof record --sample auto on few processors: recording stays within a part of their time, whatever the latencies are.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 # 16 threads that have work for three processors, until they have had 3 s of them: a request is 5,000 calls of 30 ns, and a millisecond that it waits.  So

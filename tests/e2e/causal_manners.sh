@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What a program may do while it is held up, and in the target: wait for a peer at 100 %, leave with longjmp(), fork, execute
-# programs with a tick pending, start threads that live for 0.1 ms; no call fails with EINTR, and no errno changes.
+# What a program may do during a pause and in the target: wait for a peer at 100 %, leave with longjmp(), fork, execute programs with a
+# tick pending, start threads that live for 0.1 ms.  No call fails with EINTR, and no errno changes.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 ROUNDS=$OLDPWD/tests/e2e/causal/run_rounds
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# vprof causal --predict and show causal from outside: a trace whose answers are known by hand, every format, every mistake.
+# vprof causal --predict and show causal from outside: a trace with answers computed by hand, every format, every user error.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 # Three tasks of 30 at 0, 10, 20 and one worker, who takes 5 to wake: 35, 55, 75.

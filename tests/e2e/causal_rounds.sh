@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Virtual speedups of programs whose real ones are known, through probes, runtime, drainer and reader.
+# Virtual speedups of programs whose real speedups are known, through probes, runtime, drainer and reader.
 #
-# barrier.c: 4 ms beside 2 ms.  Half of the 4 ms gains half, and more than half no more: a debt that is paid once gains 97 % at
-# 100 %.  The 2 ms gain nothing.  lock.c: 1 ms asleep with a mutex; who waits for it gains as well.
+# barrier.c: 4 ms beside 2 ms.  Half of the 4 ms gains half, and more than half gains no more: with a debt that is paid only once, 100 %
+# would gain 97 %.  The 2 ms gain nothing.  lock.c: 1 ms asleep with a mutex; the threads that wait for it gain as well.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 ROUNDS=$OLDPWD/tests/e2e/causal/run_rounds
 

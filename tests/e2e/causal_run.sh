@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# vprof causal -- COMMAND: targets that are refused, the options, an experiment of a few seconds, Control-C.  How large a gain is on a
-# busy machine is no matter here: what is printed is stored, and is as its schema says.
+# vprof causal -- COMMAND: refused targets, the options, an experiment of a few seconds, Control-C.  The size of a gain on a busy
+# machine does not matter: the test checks that the printed results are stored, and that they match their schema.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 cat >work.c <<'END'

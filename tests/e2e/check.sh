@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# vprof check, annotate --suggest, show source, help WORD: what somebody asks who sees vprof for the first time.
+# vprof check, annotate --suggest, show source, help WORD: the commands for a first user.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 # 200 requests: put on thread 1, then nobody has them for 60 to 99 ns, then work on thread 2 takes 20.

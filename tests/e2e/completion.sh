@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# vprof completion: bash completes commands, options, views, runs and groups, and leaves the user's command alone; zsh and fish take
-# their scripts where they are there.
+# vprof completion: bash completes commands, options, views, runs and groups, and leaves the user's command alone.  zsh and fish, if
+# installed, accept their scripts.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 PATH=$(dirname "$VPROF"):$PATH
 export PATH

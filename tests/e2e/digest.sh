@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# digest: sums of runs, merged in any order, show what the merged traces show; what they cannot show is said.
+# digest: sums of runs, merged in any order, show the same as the merged traces, and say what they cannot show.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 for i in 1 2 3; do

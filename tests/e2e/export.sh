@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# vprof export: every format, read back by a small reader of the test's own (tests/e2e/read_export.py): the numbers are those that
-# show and the trace have.  Names are hostile.
+# vprof export: every format, read back by the test's own small reader (tests/e2e/read_export.py): the numbers are those of show and of
+# the trace.  Names are hostile.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 # 300 intervals on two threads: handle calls a function with a hostile name and g; every third waits for a lock that thread 9 holds.

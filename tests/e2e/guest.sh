@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A recorded program behaves as it does without us, whatever it is forbidden: system call filters, limits, the clock, other
-# namespaces, another root, another user.  Each server runs plain and recorded: status and output are equal, and the trace is
-# there, or one sentence says why it is not.
+# A recorded program behaves as it does without vprof, whatever is forbidden to it: system call filters, limits, the clock, other
+# namespaces, another root, another user.  Each server runs plain and recorded: status and output are equal, and there is a trace, or one
+# sentence says why not.
 # GUEST_FULL=1: each limit at the smallest value with which the plain program works, as root and as another user.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 src=$top/tests/guest

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A damaged trace: what is whole is read, intervals across a hole are left out and counted, and none is invented.
+# A damaged trace: the intact part is read, intervals across a hole are left out and counted, and no interval is invented.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 # Two threads serve requests of a few keys each, so that an end that is missing would meet another beginning.

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# import of spans: chrome-trace, otlp and csv; the planted cause comes first, what cannot be believed is counted, damage is named.
+# import of spans (chrome-trace, otlp and csv): the planted cause comes first, what is left out is counted, damage is named.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 first()		# RUN FUNCTION LEAST MOST: the largest share is that function's, and how large it is

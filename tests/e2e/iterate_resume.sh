@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# vprof iterate goes on where it was interrupted; with something changed it says so and begins anew.
+# vprof iterate continues where it was interrupted; if something changed it says so and begins anew.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 # The paper's policy needs five runs to get to deep4.

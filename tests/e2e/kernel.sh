@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# record --kernel: what no listed primitive causes has a name, where the kernel recorder is permitted;
-# where it is not, one line says so, and =require is an error.
+# record --kernel, where it is permitted: waits of no listed primitive have a cause.  Where it is not, one line says so, and =require is an
+# error.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 mkdir project && cd project || exit 99

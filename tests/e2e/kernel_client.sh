@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# record -p of a server whose client is not of the run: that the server waits for it hides no knot, for what the client waits for
-# (the server) is not known.  Here the server writes each request to the disk, and waits most of the time for the next.
+# record -p of a server whose client is not part of the run.  The server's waits for it hide no knot, because what the client waits for
+# (the server) is unknown.  Here the server writes each request to the disk, and waits most of the time for the next one.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 needs_kernel_recorder

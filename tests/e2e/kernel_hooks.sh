@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Which of the kernel recorder's programs are attached, and that it says the same whatever they are: with hooks at softirqs'
-# beginnings and ends, as on a kernel that does not let itself be looked into (VPROF_KERNEL_HOOKS=softirqs), with helpers called for
-# what newer kernels let be read, with more threads than there are places for, and with hooks of packets, which go while
-# none comes from outside and are back when one does.
+# Which of the kernel recorder's programs are attached, and that all variants give the same result: with hooks at softirqs' beginnings and
+# ends, as on a kernel whose counters cannot be read (VPROF_KERNEL_HOOKS=softirqs); with helper calls for what newer kernels let
+# programs read directly; with more threads than places; and with hooks of packets, which are detached while no packet comes from
+# outside and attached again when one does.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 needs_kernel_recorder

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# record --stacks -p of a program that hangs: its threads have waited since before, and none comes back while it is recorded.  Where
-# each is, is told all the same: with little on its stack, with more than a page of it, and with more than is copied.
+# record --stacks -p of a program that hangs: its threads have waited since before the recording, and none comes back during it.  Their
+# places are reported all the same: with little on the stack, with more than a page, and with more than is copied.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 needs_kernel_recorder

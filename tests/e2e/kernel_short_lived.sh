@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# record --kernel of a script: the programs that it starts one after the other are one in the wait-graph, through generations, by
-# what they are called; and the run is theirs, not what the recording takes longer.
+# record --kernel of a script: the programs that it starts one after the other are one vertex of the wait-graph, by name, through
+# generations; and the run lasts as long as they do, not as long as the recording.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 needs_kernel_recorder

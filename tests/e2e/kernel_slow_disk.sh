@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A disk that blocks writers for a while loses no records: meanwhile there are far more records than the kernel's
-# buffer for them can hold.
+# A disk that blocks writers for a while loses no records, although more records arrive than the kernel's buffer for them can hold.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 needs_kernel_recorder

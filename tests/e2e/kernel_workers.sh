@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# record --kernel: threads that the kernel makes in a process without a clone() (io_uring's workers) are of the run; and a thread
-# is called what it calls itself, also one that lives on when the recording ends.
+# record --kernel: threads that the kernel makes in a process without a clone() (io_uring's workers) are part of the run; and a thread
+# appears under the name that it gives itself, even if it outlives the recording.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 needs_kernel_recorder

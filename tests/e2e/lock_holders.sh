@@ -6,9 +6,9 @@
 #
 #	listed	a spin lock of the program's own, in vprof.conf
 #	macros	the same lock with VPROF_ACQUIRE, VPROF_ACQUIRED and VPROF_RELEASE
-#	tried	the same, but taking it at once is told by VPROF_ACQUIRED alone
-#	secret	the same, but taking it at once is not told
-#	ticket	a lock that is had in the order of asking, in vprof.conf
+#	tried	the same, but an acquisition without a wait is reported by VPROF_ACQUIRED alone
+#	secret	the same, but an acquisition without a wait is not reported
+#	ticket	a lock that threads get in the order of asking, in vprof.conf
 #	readers	a reader holds it, the waiter writes
 . "$(dirname "$0")/lib.sh"
 

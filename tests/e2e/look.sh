@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# vprof look: a server that was built without vprof, whose requests wait for what is planted; its client knows how long each took.
-#	threads	one a connection; a flusher holds their lock for 40 ms, four times a second
-#	loop	poll and one thread; one request in forty sleeps 12 ms in slow_command, and the others wait behind it
-# In what is sent stands a secret, which must be nowhere in the trace.
+# vprof look: a server that was built without vprof, with planted waits; its client knows how long each request took.
+#	threads	one per connection; a flusher holds their lock for 40 ms, four times a second
+#	loop	poll and one thread; one request in forty sleeps 12 ms in slow_command, and the others wait for it
+# The requests contain a secret, which must not be anywhere in the trace.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 needs_kernel_recorder

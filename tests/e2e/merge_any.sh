@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# merge: any split, any order, any grouping: all that is found of a run is the same to the last bit.
+# merge: any split, any order, any grouping gives the same findings to the last bit.
 #
 #	SEED=7 ROUNDS=20 tests/e2e/merge_any.sh
 #

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A program carries its plan, names and intervals: built in one place, recorded in another, where there are no sources, no
-# vprof.conf and no vprof.data.  However it was linked, and stripped.
+# A program carries its plan, names and intervals: built in one place, recorded in another one without sources, vprof.conf or
+# vprof.data, however it was linked and stripped.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 mkdir -p build/src && cd build/src || exit 99

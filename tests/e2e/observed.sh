@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Calls that no source shows: through dlsym(), through a library that calls back.  A run teaches them.
+# Calls that no source shows: through dlsym(), or from a library that calls back.  A run reveals them.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 mkdir project && cd project || exit 99

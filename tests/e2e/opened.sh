@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Calls that began before the recording has a name.  keeper() took the lock of each request long before, and sleeps 4 ms
-# of every 20 with it: recorded by -p, after --delay, after a pause, and with frame pointers (-O0), requests wait because of
-# keeper.  Where it has no probe it goes by its function's name.  starter() is open then too, but returns: what its
-# thread calls later does not stand under it.
+# A thread that has been in a call since before the recording appears under that function's name.  keeper() took the lock of each request
+# long before, and sleeps 4 ms of every 20 with it.  Recorded by -p, after --delay, after a pause, and with frame pointers (-O0), requests
+# wait because of keeper.  Without a probe it appears under its symbol.  starter() is also open at first, but returns: later calls of its
+# thread do not belong to it.
 . "$(dirname "$0")/lib.sh"
 [ "$(uname -m)" = x86_64 ] || { echo "stacks are looked up on x86_64 only"; exit 77; }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A program that shares its CPU with others: no function of its own is blamed for what it waits, and the others are named.
-# All are on one CPU, so that it is so on any machine.
+# A program that shares its CPU with others: its functions are not blamed for the time without a CPU, and the others are named.  All run
+# on one CPU, so that any machine shows the same.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 # Eight functions compute, all the same; with a second argument a ninth sleeps, now 2 ms, now 30, and that is most of it, or, if it is

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Overloads are functions of their own: calls go to the one that is meant, and each can be chosen.
+# Overloads are functions of their own: calls go to the right one, and each can be chosen.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 command -v g++ >"$work/which" || exit 77

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# System calls by an instruction of the program's own: those that wait are waits, with a waker; every call does what it did, with
-# and without a recording, and where the runtime is not there at all.
+# System calls by an instruction of the program's own: those that wait are waits, with a waker.  Every call has its usual effect, with and
+# without a recording, and without the runtime.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 [ "$(uname -m)" = x86_64 ] || exit 77
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What is shown on a terminal goes through a pager, as git's output does; elsewhere it does not.
+# Output to a terminal goes through a pager, as git's does; other output does not.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 has_terminals || { echo "no pseudo-terminal to be had: script(1), /dev/pts"; exit 77; }
 unset PAGER VPROF_PAGER LESS LV NO_COLOR

@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# import --from perf: what perf script prints, as a run; and where perf may record here, that of a program
-# whose waits are known.
+# import --from perf: the output of perf script as a run; and, where perf may record, that of a program whose waits are known.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 cat >script.txt <<'EOF'

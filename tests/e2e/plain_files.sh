@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A pipe, a device or a socket stands where a file of a run, of a build or vprof.conf was: every command ends, at once, with a
-# message or without what was in it.  Whoever can write there could else have another user's (root's) command wait for ever.
+# A pipe, a device or a socket in the place of a file of a run, of a build, or of vprof.conf: every command ends at once, with a message
+# or without that file's contents.  Otherwise a user who can write there could make another user's (root's) command wait for ever.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 cat >prog.c <<'C'
 #include <unistd.h>

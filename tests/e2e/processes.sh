@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Intervals that start in one process and end in another: one that was forked, another program, and one that a
-# shell (of which nothing is recorded) started.  The drainer looks once a second for threads that have ended: that is
-# in the middle of the run, and the other program has the process of a child that was recorded, too.
+# Intervals that start in one process and end in another: a forked one, another program, and one that a shell (which is not recorded)
+# started.  The drainer checks once a second for threads that have ended, which falls in the middle of the run; the other program
+# executes in the process of a child that was recorded, too.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 cat >vprof.conf <<'END'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What doc/reading.md explains is what vprof prints: each command on the page is run on the demo's server, and every word of the
 # output shown there (names, columns, footers; not numbers) is in the real one.  Every main view is explained.
-# The functions are those of the page's run, so that iterate, which goes further on a busy machine, has no part in it.
+# The functions are fixed to those of the page's run, because iterate may go further on a busy machine.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 page=$top/doc/reading.md
 

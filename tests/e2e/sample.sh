@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# vprof record --sample: some intervals in full, by lot; what the probes cost, measured.
+# vprof record --sample: a random part of the intervals in full; the measured cost of the probes.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 # 2,000 requests that begin on one thread and end on another, under three marks and four keys; finish()

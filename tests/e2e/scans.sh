@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The functions of headers, which units of a build have in common, are stored once; if that is lost the units are
-# scanned again, and parts that no unit names are removed.
+# The functions of headers are stored once for all units of a build; if they are lost the units are scanned again, and parts to which
+# no unit refers are removed.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 mkdir project && cd project || exit 99

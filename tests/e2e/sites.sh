@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A header's functions that the compiler leaves out of an object leave nothing of vprof's there, and the rest is recorded however
-# the program is linked: units without any function among them.
+# Functions of headers that the compiler leaves out of an object leave nothing of vprof there.  The others are recorded however the
+# program is linked, also together with units without any function.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 cat >many.h <<'END'

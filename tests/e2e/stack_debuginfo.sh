@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# While a run is recorded nobody looks for separate debugging information: to unpack the C library's takes 53 ms, to fetch one from a
-# server seconds, in which stacks are lost.  Here it is a pipe into which nobody writes: who opens it waits for ever.
+# vprof does not look for separate debugging information while it records: unpacking the C library's takes 53 ms, fetching it from a
+# server seconds, in which stacks are lost.  Here it is a pipe without a writer, so opening it would block for ever.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 needs_kernel_recorder

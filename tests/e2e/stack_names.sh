@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# record --stacks: functions of C++, and those that were inlined, have the names that people write, with what is before :: and
-# without parameters; and a program that was stripped of its names is named with the remedy.
+# record --stacks: C++ functions, also inlined ones, have readable names, with their scope and without parameters; and for a stripped
+# program the output names the remedy.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 needs_kernel_recorder

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Cooks on stacks of their own, all on one thread.  A dish is begun, waits in rest() while the others cook, and is
-# served.  tidy() comes before, when nothing of a dish has told the runtime anything yet.  Each of 3 x 60 dishes has one chop and one serve, right under dish; nothing ever stands under rest, which only
-# switches.  Where stacks cannot be told apart (copied to one place), the run says so and has no result.
+# Cooks on stacks of their own, all on one thread.  A dish is begun, waits in rest() while the others cook, and is served.  tidy() comes
+# before, when the runtime does not know the dish's stack yet.  Each of 3 x 60 dishes has one chop and one serve, directly below dish;
+# nothing is ever below rest, which only switches.  If stacks cannot be distinguished (copied to one place), the run says so and has no
+# result.
 . "$(dirname "$0")/lib.sh"
 [ "$(uname -m)" = x86_64 ] || { echo "the test program switches stacks on x86_64 only"; exit 77; }
 

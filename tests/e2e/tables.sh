@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# More functions, names and calls inside each other than the recorder once had room for; and where it has none, it says so.
+# More functions, names and nested calls than the recorder once had room for; and a message where there is no room.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 cat >many.c <<'END'

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Import, export, import: the same results; and what damaged input is answered with.
+# Import, export, import: the same results; and the messages about damaged input.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 # The worked example "lock" of the design: A waits for B from 20 to 50.

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Who waits in a function without a probe has its name, is recorded next, and is counted where that cannot be.
+# A function that waits without a probe is named, recorded next, and counted if it cannot be recorded.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 # handle() asks and awaits the answer by a way that no scan of the sources sees: a pointer of another type.  The answer takes 0 to

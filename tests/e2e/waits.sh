@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# make exam-waits in small: ten waits of each kind, with the runtime linked and preloaded.  A busy machine
-# may spoil one wait in ten of a case (the waiter is not let to its clock), and one in a hundred of all.  Where
-# more of a case are wrong, 300 waits of that case decide.
+# A small make exam-waits: ten waits of each kind, with the runtime linked and preloaded.  A busy machine may spoil one wait in ten of a
+# case (the waiter cannot read its clock in time), and one in a hundred of all.  If more of a case are wrong, 300 waits of that case
+# decide.
 #
-# What C++20 builds on atomics yields a few times before it sleeps.  On a busy machine another process has
-# the processor meanwhile, for as long as the whole wait: nothing is waited for then, so only the exam judges these.
+# What C++20 builds on atomics yields a few times before it sleeps.  On a busy machine another process may have the processor for as long
+# as the whole wait, so the thread never sleeps; therefore only the exam judges these.
 top=$(cd "${srcdir:-.}" && pwd)
 export ROUNDS=10 LEAST=0.9 RESULTS="${TMPDIR:-/tmp}/vprof-waits.$$"
 trap 'rm -rf "$RESULTS"' EXIT

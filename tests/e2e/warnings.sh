@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# One warning stands before an answer, the one that matters most; show warnings lists all of them.
+# One warning, the most important, precedes an answer; show warnings lists all of them.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 # 40 intervals are few; each waits for a lock and nobody is known to have let it go.

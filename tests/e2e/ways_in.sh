@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Waits that reach the C library by a way of their own: pointers that were asked for, versions of before, a stream's lock, a futex
-# that is put into another one's queue.  Who waits there does not run, whether or not it is known why.
+# Waits that reach the C library in unusual ways: pointers from dlsym(), old symbol versions, a stream's lock, a futex that is moved to
+# another queue.  A thread that waits there does not count as running, whether or not the reason is known.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 [ "$(uname -m)" = x86_64 ] || exit 77
 

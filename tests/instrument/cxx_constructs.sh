@@ -4,9 +4,9 @@
 # entered and left by its probe as often as it says so itself, the output is that of the plain program, and so is the
 # number of frames at each place.  What cannot take a probe is in the file's "without" comments.
 #
-# CXX_CONSTRUCTS=all (make exam-instrument): every compiler that is there, every standard that it has, optimized as well.
-# What an optimizer inlines, and so the number of frames, depends on a function's size: -O2 is compared without frames; tails.sh
-# looks at the stack.  What has no probe beside calls that may throw stays out there.
+# CXX_CONSTRUCTS=all (make exam-instrument): every installed compiler with every standard that it supports, also optimized.  Inlining,
+# and so the number of frames, depends on a function's size: -O2 is compared without frames; tails.sh checks the stack.  Functions
+# without probes because of calls that may throw are left out there.
 . "${srcdir:-.}/tests/instrument/lib.sh"
 cases=$source/tests/instrument/cxx
 tried=0

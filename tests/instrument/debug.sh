@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Whoever points at a place in an instrumented program points at the user's: debuggers, core dumps,
-# addr2line, assert, __FILE__, sanitizers.  Each is asked about the plain and about the probed program.
+# Tools that point at a place in an instrumented program point at the user's source: debuggers, core dumps, addr2line, assert, __FILE__,
+# sanitizers.  Each is asked about the plain and about the probed program.
 . "${srcdir:-.}/tests/instrument/lib.sh"
 mkdir src "sub dir"
 asked=0

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# How deep the machine's stack gets, plainly and with every function probed: at most 1.2 times, and some bytes for each frame, for a
-# probe keeps 8 bytes and what goes with them. Small frames are all that shows it; large ones, loops and tail calls are as they were.
+# The depth of the stack, plainly and with every function probed: at most 1.2 times as much, plus some bytes per frame, because a probe
+# keeps 8 bytes and their consequences.  Only small frames show it; large ones, loops and tail calls are unchanged.
 . "${srcdir:-.}/tests/instrument/lib.sh"
 FRAME=48	# bytes for each frame with optimisation
 tried=0

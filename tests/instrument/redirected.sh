@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Primitives redirected in the object of the user's own command: a unit that was compiled before, without probes.
-# Each case compiles a unit twice; the first time its text is edited, the second time nothing of it is.
+# Each case compiles a unit twice: the first time its text is edited, the second time it is not.
 . "${srcdir:-.}/tests/instrument/lib.sh"
 
 [ "$(uname -m)" = x86_64 ] || { echo "on this machine the text is edited each time"; exit 77; }

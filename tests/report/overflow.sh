@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Times near 2^63: one of them is a time like any other, sums of them stay at 2^63 - 1, and what is later is refused.
+# Times near 2^63: one of them is a time like any other, sums of them stay at 2^63 - 1, and later times are refused.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 max=9223372036854775807
 

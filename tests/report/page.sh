@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# vprof report without a browser: one file, its sections, its policy, names that do nothing, numbers that are those of the views, its
-# size at 100,000 intervals.  What it looks like and does is tests/report/page_browser.sh's.
+# vprof report without a browser: one file, its sections, its policy, inert names, the same numbers as the views, its size at 100,000
+# intervals.  tests/report/page_browser.sh tests its looks and behavior.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 command -v python3 >/dev/null 2>&1 || { echo "skipped: python3 is missing"; exit 77; }
 check=$top/tests/report/page_check.py

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# show wait-graph, criticality and samples from outside: every format, option and mistake.
+# show wait-graph, criticality and samples from outside: every format, option and user error.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 # lines LINE...: each stands in the last command's output, whole
