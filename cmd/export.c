@@ -86,7 +86,7 @@ static int refuse_option(const struct option_desc *options)
 	return fail_now(EXIT_USAGE, NULL, "export: --%s is for --format %s", options->long_name, str_cstr(&names));
 }
 
-/* An option of one format is none of another. */
+/* An option of one format is not one of another. */
 static int refuse_options(const struct export_format *chosen)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)

@@ -74,7 +74,7 @@ static int unknown_format(void)
 			arg_from, str_cstr(&names));
 }
 
-/* An option of one format is none of another. */
+/* An option of one format is not one of another. */
 static int refuse_options(const struct import_format *chosen)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {

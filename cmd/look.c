@@ -4,7 +4,7 @@
  *
  *	vprof record --kernel=require --stacks --samples 997 --requests -p PID --duration 10s, and its variance tree
  *
- * Where requests are not what the processes do, or cannot be told, it says so instead of a tree.
+* If the processes serve no requests, or requests cannot be recognized, it says so instead of printing a tree.
  */
 #include <errno.h>
 #include <limits.h>

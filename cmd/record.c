@@ -65,7 +65,7 @@ static int take_stacks(struct record_options *o)
 	return EXIT_DONE;
 }
 
-/* Requests are told by the kernel's side, and without stacks nobody knows what was in their way. */
+/* The kernel's side reports requests; without stacks their causes are unknown. */
 static int take_requests(struct record_options *o)
 {
 	o->requests = arg_requests;
@@ -319,7 +319,7 @@ static int record_run(int argc, char **argv)
 	status = take_options(&config, &options);
 	if (status)
 		return status;
-	if ((given || !(arg_pid || arg_attach)) &&	/* else nobody but them is waited for */
+	if ((given || !(arg_pid || arg_attach)) &&	/* else it waits only for these */
 	    record_command(&config, "record", given, &command, &diag) < 0)
 		return fail(&diag);
 	if (store_open(data_dir(), true, &store, &diag) < 0 ||

@@ -8,7 +8,7 @@
  *
  *	7 in read(), woken by vda	the block's first: number 0, and must be written in full
  *	8 in futex(), by 7		new: number 1
- *	7 in read(), let go on by vda	as 0
+ *	7 in read(), woken by vda	as 0
  */
 #ifndef RECORDER_RECORD_DEDUP_H
 #define RECORDER_RECORD_DEDUP_H

@@ -49,7 +49,7 @@ struct stack {
 	struct stacks *on;		/* the thread that is on it; NULL: none */
 	uint64_t taken_at, left_at;	/* ticks; 0: never */
 	unsigned int gate;
-	struct vprof_self self;		/* while nobody is on it */
+	struct vprof_self self;		/* while no thread is on it */
 	struct thread thread;
 };
 

@@ -24,7 +24,7 @@
 /* States of a segment, and the wait classes of pieces, nodes and factors.  "wakeup" is never
  * the state of a segment: it is the part of a wait after its wake-up (vprof-formats(5), WAITS).  Nor are the last four, which say
  * what a request on a socket waited for that its thread did not work for: it was not read yet, its thread worked for
- * others, another thread had yet to take it up, nobody here had it. */
+ * others, another thread had yet to take it up, no thread here had it. */
 #define TRACE_STATES(X)		\
 	X(RUNNING,  "running")	\
 	WAIT_CLASSES(X)		\

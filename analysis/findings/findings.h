@@ -36,7 +36,7 @@ struct node {
 	const char *call_site;		/* "server.c:28"; several joined by ","; NULL if unknown */
 	bool is_wait;			/* wait is meaningful: NODE_WAIT, and blame of a blocked waker */
 	enum trace_state wait;
-	const char *device;		/* blame of a waker who waited for one: "disk", "nic", "timer", "kernel"; else NULL */
+	const char *device;		/* blame of a waker that waited for one: "disk", "nic", "timer", "kernel"; else NULL */
 	const char *put_aside, *taken_up;	/* queue wait: the functions between which it mostly lies; NULL: not known, or no queue wait */
 	double mean_ns;
 	double variance_ns2;
@@ -370,7 +370,7 @@ struct findings {
 	VEC(struct covariance) covariances;
 	VEC(struct factor) factors;	/* in no particular order */
 	VEC(struct part) parts;		/* largest excess in slow intervals first */
-	VEC(struct latency_bin) bins;	/* if somebody asked for them: analyze.h */
+	VEC(struct latency_bin) bins;	/* on request: analyze.h */
 	VEC(struct part_pair) part_pairs;	/* largest first, whatever their sign */
 	VEC(struct common_cause) common_causes;	/* best first */
 	VEC(struct summed_cause) causes;	/* largest share first */

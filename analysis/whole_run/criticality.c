@@ -158,7 +158,7 @@ static struct step at(const struct sweep *s, int64_t ns)
 	return advance(s, &s->steps.items[after - 1], ns);
 }
 
-/* ---- who earned it ---- */
+/* ---- which thread earned it ---- */
 
 /* A long slice need not be critical for a function in it to run alone. */
 static void add_spot(struct sweep *s, const struct step *from, const struct step *to, uint32_t spot)

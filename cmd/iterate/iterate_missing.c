@@ -2,7 +2,7 @@
 /*
  * iterate_missing.c - new functions of a run's plan that the run did not record, and why.
  *
- *	it has a probe, calls 0		nobody called it in an interval
+ *	it has a probe, calls 0		never called in an interval
  *	it has a probe, calls unknown	it is in none of the programs that ran
  *	it has no probe			its unit was compiled untouched, or did not compile with it
  */
@@ -13,7 +13,7 @@
 #include "cmd/iterate/iterate_loop.h"
 #include "cmd/messages.h"
 
-enum { HAS_PROBE = 1 };		/* else the address of the reason why not; 0: nobody said */
+enum { HAS_PROBE = 1 };		/* else the address of the reason why not; 0: not known */
 
 /* Looks up each function in the units that contain it; a probe in one of them counts. */
 static struct map *look_at_units(const units *scanned)

@@ -6,7 +6,7 @@
  * through the same steps again:
  *
  *	run 4	plan r, a, b	found a 60 %	taken in
- *	run 5	plan r, a, b, c	found c 59 %	taken in, told and decided on again: what next?
+ *	run 5	plan r, a, b, c	found c 59 %	taken in, reported and decided on again: what next?
  *	run 6	killed, or ended by Control-C: made again
  *
  * It continues only with the same command, options, sources and vprof.conf; else it reports what differs and starts

@@ -4,7 +4,7 @@
  *
  *	start, resume  at an entry	an event before the probe, and a LEAVE when the function is left:
  *					the thread works on the interval until then (not where the same
- *					function ends it, nor at a start if nobody ever resumes: then
+ *					function ends it, nor at a start if there is no resume: then
  *					the thread goes on with it until it ends)
  *	end  at a return		an event after the probe's span has ended; and one at the entry, since the
  *					function works for the interval until it ends it

@@ -16,7 +16,7 @@
  *	inline, in C			without an external definition in this unit: the program may
  *					have none, and a probe may keep the compiler from inlining
  *	= default, function-try block	there is no '{' that begins a plain body
- *	not understood by libclang	nobody knows where it ends
+ *	not understood by libclang	its end is unknown
  */
 #include <ctype.h>
 #include <string.h>

@@ -176,7 +176,7 @@ struct scan_part *part_read(struct part_reading *r, uint64_t hash)
 	return p;
 }
 
-/* --- what nobody names ---------------------------------------------------------------------------- */
+/* --- parts without a reference ---------------------------------------------------------------------- */
 
 static bool is_record(const char *name)
 {

@@ -5,7 +5,7 @@
  * Without options a table of all functions, highest first.  --below FUNCTION draws its callees, --above FUNCTION its
  * callers; a function that was drawn already is not drawn again but marked "(above)", so that cycles end and shared
  * parts stay readable.  "*" marks a call through a pointer: by its type it may go there; "(observed)" one that no
- * source shows but a run did. "(left out)" is a function whose calls do not count: it makes nobody higher, and the
+ * source shows but a run did. "(left out)" is a function whose calls do not count: it makes no caller higher, and the
  * walk ends there.
  *
  * JSON, CSV and DOT hold the whole graph, or the part that --below or --above reaches.

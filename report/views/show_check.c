@@ -26,7 +26,7 @@
 #include "report/words/sentence.h"
 
 #define LOST_MOST 0.02			/* of those that began may be aborted or stay open */
-#define NOWHERE_MOST 0.2		/* of the mean may be on no thread, nobody knows why */
+#define NOWHERE_MOST 0.2		/* of the mean may be on no thread for an unknown reason */
 #define PIECES_DRAWN 16
 #define SHORTEST_NS 1000
 

@@ -60,7 +60,7 @@ static void add_chain(struct tree_label *l, const struct findings *f, uint32_t h
 		bool is_below = id != head && nodes[id].kind == NODE_BLAME;
 		_cleanup_(freep) char *label = label_among_siblings(f, &nodes[id], utf8);
 
-		/* "by main › serve", and a function whose wait is told is in that name. */
+		/* "by main › serve", and a function whose wait is shown is in that name. */
 		if (id == node || nodes[id].kind != NODE_BLAME || nodes[id].function != nodes[node].function || id == head)
 			add_name(l, xstrdup(label + (is_below && starts_with(label, "by ") ? 3 : 0)));
 		if (id == head)

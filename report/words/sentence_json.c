@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sentence_json.c - the sentence as data: its text, of whom it speaks, and whether it can be relied on.
+ * sentence_json.c - the sentence as data: its text, the cause that it names, and whether it can be relied on.
  *
- * It is not sure where more intervals are needed, where who is to blame is mostly unknown, and where the run's threads
+ * It is not sure where more intervals are needed, where the cause is mostly unknown, and where the run's threads
  * had no CPU for so long that this may be the cause, or where not all was recorded.
  */
 #include "base/banned.h"

@@ -60,7 +60,7 @@ enum recording {
 	RECORDING_OVER,			/* no interval begins; open ones are still recorded */
 	RECORDING_ON,
 	RECORDING_PAUSED,		/* as over, but it may resume */
-	RECORDING_GONE,			/* nobody reads the arena any more */
+	RECORDING_GONE,			/* the arena has no reader any more */
 };
 
 /* Records that the drainer has taken but not written to the file yet: lost if it is killed (drainer/recover.c). */

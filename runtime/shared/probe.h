@@ -81,7 +81,7 @@ enum vprof_kind {
 	VPROF_KIND_ACQUIRE,		/* a = object: may block from here, b & VPROF_NEVER_SPINS: but only in
 					 * calls that the runtime knows ... */
 	VPROF_KIND_ACQUIRED,		/* a = object: ... to here; b = enum wait_class, 0 for a lock */
-	VPROF_KIND_RELEASE,		/* a = object: may wake who waits for it; before the real release */
+	VPROF_KIND_RELEASE,		/* a = object: may wake a thread that waits for it; before the real release */
 	VPROF_KIND_SPIN_BEGIN,		/* a = object: busy waiting counts as waiting */
 	VPROF_KIND_SPIN_END,
 	VPROF_KIND_FALSE_WAKEUP,	/* the wake-up just received did not satisfy the condition */

@@ -13,7 +13,7 @@
 #include "runtime/waits/wait.h"
 #include "runtime/wrappers/real.h"
 
-enum { OPS_MAX = 500 };			/* the kernel's own limit, where nobody has changed it */
+enum { OPS_MAX = 500 };			/* the kernel's default limit */
 
 /* The object that an operation waits for: one that subtracts waits for those that add, one that waits for
  * zero for those that subtract. */

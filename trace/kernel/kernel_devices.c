@@ -16,7 +16,7 @@
  * Devices have no segments before the first thread of the run and after the last: that time belongs to the
  * recording, not to the run.
  *
- * An interrupt of unknown purpose has a name, as a waker, but no segments, since nobody knows what works
+ * An interrupt of unknown purpose has a name, as a waker, but no segments, since it is unknown what works
  * there.
  */
 #include "base/banned.h"

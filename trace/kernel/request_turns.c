@@ -157,7 +157,7 @@ static int64_t turn_until(const struct turns *s, uint64_t tid, int64_t start_ns,
 	return not_seen_ns < end_ns ? not_seen_ns : end_ns;
 }
 
-/* Returns whose turn it is after that; UINT32_MAX: nobody's. */
+/* Returns whose turn it is after that; UINT32_MAX: no request's. */
 static uint32_t add_between(struct turns *s, uint64_t tid, uint32_t latest, int64_t start_ns, int64_t end_ns)
 {
 	int64_t until_ns;

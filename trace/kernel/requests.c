@@ -8,7 +8,7 @@
 #include "base/banned.h"
 #include "base/search.h"
 
-/* An answer that another request overtakes by so much was not waited for: they were sent one after the other. */
+/* If the next request overtakes an answer by more than this, the client did not wait for the answer. */
 #define OVERTAKEN_NS 200000
 
 static uint32_t name_of_port(struct trace *t, const struct kernel_trace *k, uint32_t port)
