@@ -86,7 +86,7 @@ same()
 snapshot canary >before
 
 # ---- looking at what does not move: nothing at all changes there ----
-looks="show runs|show factors|show summary 1|show coverage|show call-graph|show wait-graph 1|show warnings 1|sql SELECT*FROM(run)|export 1|doctor|show runs --format json"
+looks="show runs|show factors|show summary 1|show coverage|show call-graph|show wait-graph 1|show warnings 1|sql SELECT*FROM(run)|export 1|report -o $work/page.html 1|diff 1 1|doctor|show runs --format json"
 look_at()
 {
 	snapshot home >home_before
