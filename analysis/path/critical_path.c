@@ -17,7 +17,8 @@
  *    to the cursor the thread could run and did not: a "wakeup" piece.
  * - `queue` and `runnable` have no waker.  Without a known waker a wait keeps its own class. - On the interval's own
  * thread (depth 0) a segment that works for others is a `queue` piece;
- *    no wake-up in it is followed; a hole between segments is `other`.
+ *    no wake-up in it is followed but that of its last wait for files, by which the interval was taken up
+ *    again; a hole between segments is `other`.
  * - A creation edge into the thread of depth 0 is followed when the cursor comes down to the
  *    picking up and what was just passed was the interval's own: a `queue` piece on the thread
  *    that picks up, explained by what that thread did meanwhile; then on with the creator.  Each
@@ -156,22 +157,46 @@ static void pass_wait(struct walk *w, const struct segment *s, int64_t start_ns)
 }
 
 /*
- * What ended the thread's last wait for files in (start, end]: a peer or a timer; 0: another, or not known.  Waits of other kinds are
- * somebody else's business in between; of many of them the last few are looked at.
+ * What ended the thread's last wait for files in (start, end].  Waits of other kinds are somebody else's business in between; of many of them
+ * the last few are looked at.
  */
-static uint64_t taken_up_tid(const struct walk *w, int64_t start_ns, int64_t end_ns)
+static const struct wakeup *taking_up(const struct walk *w, int64_t start_ns, int64_t end_ns)
 {
 	for (unsigned int step = 0; step < WAKEUPS_LOOKED_AT; step++) {
 		const struct wakeup *k = timeline_wakeup(w->tl, w->thread, start_ns, end_ns);
 		size_t segment = k ? timeline_segment_before(w->tl, w->thread, k->time_ns) : SEGMENT_NONE;
 
 		if (!k)
-			return 0;
+			return NULL;
 		if (segment != SEGMENT_NONE && w->tl->segments[segment].state == STATE_IO && w->tl->segments[segment].end_ns >= k->time_ns)
-			return timeline_is_outside(w->tl, k->waker_tid) ? k->waker_tid : 0;
+			return k;
 		end_ns = k->time_ns - 1;
 	}
-	return 0;
+	return NULL;
+}
+
+static void emit_others(struct walk *w, int64_t start_ns)
+{
+	struct piece *p = emit(w, start_ns, STATE_QUEUE);
+
+	if (p)
+		p->fold = FOLD_OTHERS;
+}
+
+/* A thread of the run did what the interval waited for: that explains the wait that it ended, as one of the interval's own is explained. */
+static void pass_handed_back(struct walk *w, int64_t start_ns, const struct wakeup *k)
+{
+	int64_t wait_ns = w->tl->segments[timeline_segment_before(w->tl, w->thread, k->time_ns)].start_ns;
+	struct piece *p;
+
+	emit_others(w, k->time_ns);
+	p = emit(w, wait_ns > start_ns ? wait_ns : start_ns, STATE_QUEUE);
+	if (p) {
+		p->fold = FOLD_WAIT;
+		p->wakeup = (size_t)(k - w->tl->trace->wakeups.items);
+	}
+	if (w->at_ns > start_ns)
+		emit_others(w, start_ns);
 }
 
 /* The thread works for others, down to the interval's own segment, a hole or the start. */
@@ -180,13 +205,19 @@ static void pass_others(struct walk *w, size_t segment)
 	size_t first = timeline_others_first(w->tl, w->thread, segment, w->iv->sid,
 					     w->iv->start_ns);
 	const struct segment *s = &w->tl->segments[first];
-	struct piece *p = emit(w, s->start_ns > w->iv->start_ns ? s->start_ns : w->iv->start_ns,
-			       w->tl->trace->look.is_one ? others_state(STATE_BUSY, s) : STATE_QUEUE);
+	int64_t start_ns = s->start_ns > w->iv->start_ns ? s->start_ns : w->iv->start_ns;
+	const struct wakeup *k = w->tl->trace->look.is_one ? NULL : taking_up(w, start_ns, w->at_ns);
+	struct piece *p;
 
+	if (k && timeline_explains(w->tl, k)) {
+		pass_handed_back(w, start_ns, k);
+		return;
+	}
+	p = emit(w, start_ns, w->tl->trace->look.is_one ? others_state(STATE_BUSY, s) : STATE_QUEUE);
 	if (!p)
 		return;
 	p->meanwhile = s->state;
-	p->taken_up_tid = w->tl->trace->look.is_one ? 0 : taken_up_tid(w, p->start_ns, p->end_ns);
+	p->taken_up_tid = k && timeline_is_outside(w->tl, k->waker_tid) ? k->waker_tid : 0;
 	if (first < segment)
 		p->fold = FOLD_OTHERS;
 }

@@ -18,7 +18,8 @@ enum charge { CHARGE_WAITER, CHARGE_WAKER };
 /* A folded piece stands for several, which unfold() yields. */
 enum fold {
 	FOLD_NONE,
-	FOLD_WAIT,			/* a wait that another thread ended: what the waker did meanwhile */
+	FOLD_WAIT,			/* a wait that another thread ended: what the waker did meanwhile; in a queue: its thread's, that
+					 * ended so that the interval was taken up again */
 	FOLD_OTHERS,			/* its thread works for others, or has not picked the interval up yet; several
 					 * segments, maybe with holes between them */
 };

@@ -61,25 +61,35 @@ static uint32_t function_after(const struct timeline *tl, const struct piece *p)
 	return function_in(tl, p->owner_tid, p->start_ns, near_ns, false);
 }
 
+/* path[first, end) is one stretch in the queue: between what was before it and what is after it. */
+static void add_stretch(struct put_aside *s, const struct timeline *tl, const pieces *path, size_t first, size_t end, uint32_t weight)
+{
+	uint32_t before, after;
+	uint64_t *slot;
+
+	if (first == 0 || end == path->cnt)
+		return;
+	before = function_before(tl, &path->items[first - 1]);
+	after = function_after(tl, &path->items[end]);
+	if (before == FUNCTION_NONE || after == FUNCTION_NONE)
+		return;
+	slot = map_slot(s->index_of, (uint64_t)before << 32 | after);
+	if (!*slot) {
+		VEC_ADD(&s->pairs, (struct pair){ before, after, 0 });
+		*slot = s->pairs.cnt;
+	}
+	s->pairs.items[*slot - 1].ns += (__int128)(path->items[end].start_ns - path->items[first].start_ns) * weight;
+}
+
 void put_aside_add(struct put_aside *s, const struct timeline *tl, const pieces *path, uint32_t weight)
 {
-	for (size_t i = 1; i + 1 < path->cnt; i++) {
-		const struct piece *p = &path->items[i];
-		uint32_t before, after;
-		uint64_t *slot;
-
-		if (p->state != STATE_QUEUE)
-			continue;
-		before = function_before(tl, p - 1);
-		after = function_after(tl, p + 1);
-		if (before == FUNCTION_NONE || after == FUNCTION_NONE)
-			continue;
-		slot = map_slot(s->index_of, (uint64_t)before << 32 | after);
-		if (!*slot) {
-			VEC_ADD(&s->pairs, (struct pair){ before, after, 0 });
-			*slot = s->pairs.cnt;
-		}
-		s->pairs.items[*slot - 1].ns += (__int128)(p->end_ns - p->start_ns) * weight;
+	for (size_t i = 0, end; i < path->cnt; i = end) {
+		for (end = i; end < path->cnt && path->items[end].state == STATE_QUEUE; end++)
+			;
+		if (end > i)
+			add_stretch(s, tl, path, i, end, weight);
+		else
+			end++;
 	}
 }
 

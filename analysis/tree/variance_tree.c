@@ -479,7 +479,10 @@ static void place_by_waiter(struct vtree *v, const struct piece *p)
 	struct stack_walk w;
 
 	if (state_is_queue(p->wait)) {
-		place_queue(v, p);
+		if (p->depth)
+			place_blame(v, wait_in(v, 0, p->wait), p, p->start_ns, p->end_ns);
+		else
+			place_queue(v, p);
 		return;
 	}
 	if (p->wait == STATE_RUNNING) {
@@ -507,8 +510,8 @@ static void place_by_waker(struct vtree *v, const struct piece *p)
 {
 	struct stack_walk w;
 
-	if (p->state != STATE_RUNNING) {
-		charge(v, terminal_by_waker(v, INVOCATION_NONE, p->state), p->end_ns - p->start_ns);
+	if (p->state != STATE_RUNNING || state_is_queue(p->wait)) {
+		charge(v, terminal_by_waker(v, INVOCATION_NONE, state_is_queue(p->wait) ? p->wait : p->state), p->end_ns - p->start_ns);
 		return;
 	}
 	for (stack_walk_init(&w, v->tl, p->tid, p->start_ns, p->end_ns); stack_walk_next(&w); )
@@ -548,13 +551,13 @@ static void place_folded(struct vtree *v, const struct piece *p)
 	if (!v->past)
 		v->past = past_new(v->tl, key_of, v);
 	if (v->charge == CHARGE_WAKER) {
-		if (p->fold == FOLD_OTHERS)
+		if (state_is_queue(p->wait))
 			place_by_waker(v, p);
 		else
 			place_sums(v, 0, p, p->start_ns, p->end_ns);
 		return;
 	}
-	if (p->fold == FOLD_OTHERS) {
+	if (state_is_queue(p->wait)) {
 		place_sums(v, wait_in(v, 0, p->wait), p, p->start_ns, p->end_ns);
 		return;
 	}

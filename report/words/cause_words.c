@@ -112,22 +112,6 @@ static void add_waiter(struct str *to, const struct summed_cause *c, bool utf8)
 	str_add(to, " waits");
 }
 
-/* "log_append › lock wait (server.c:28) because of flush_log, which sleeps" */
-static void add_effect(struct str *to, const struct summed_cause *c, bool utf8)
-{
-	if (c->waiter && c->waited != STATE_QUEUE) {
-		add_name(to, c->waiter, utf8);
-		str_add(to, glyphs_for(utf8)->then);
-	}
-	str_add(to, wait_text(c->waited));
-	if (c->waiter && c->waited != STATE_QUEUE)
-		add_place(to, c->waiter_file, c->waiter_line);
-	str_add(to, " because of ");
-	add_name(to, c->function, utf8);
-	str_add(to, ", which ");
-	add_doing(to, c);
-}
-
 /* The queue wait in which requests wait for it, if it is known between which functions they lie there. */
 static const struct node *known_queue(const struct findings *f, const struct summed_cause *c)
 {
@@ -142,6 +126,37 @@ static const struct node *known_queue(const struct findings *f, const struct sum
 	return NULL;
 }
 
+static void add_between(struct str *to, const struct node *queue, bool utf8)
+{
+	str_add(to, "put aside in ");
+	add_name(to, queue->put_aside, utf8);
+	str_add(to, ", taken up in ");
+	add_name(to, queue->taken_up, utf8);
+}
+
+/* "log_append › lock wait (server.c:28) because of flush_log, which sleeps" */
+static void add_effect(struct str *to, const struct findings *f, const struct summed_cause *c, bool utf8)
+{
+	const struct node *queue = c->waited == STATE_QUEUE ? known_queue(f, c) : NULL;
+
+	if (c->waiter && c->waited != STATE_QUEUE) {
+		add_name(to, c->waiter, utf8);
+		str_add(to, glyphs_for(utf8)->then);
+	}
+	str_add(to, wait_text(c->waited));
+	if (c->waiter && c->waited != STATE_QUEUE)
+		add_place(to, c->waiter_file, c->waiter_line);
+	if (queue) {
+		str_add(to, " (");
+		add_between(to, queue, utf8);
+		str_add(to, ")");
+	}
+	str_add(to, " because of ");
+	add_name(to, c->function, utf8);
+	str_add(to, ", which ");
+	add_doing(to, c);
+}
+
 /* "fetch › io wait (proxy.c:88) for it" */
 static void add_waiting(struct str *to, const struct findings *f, const struct summed_cause *c, bool utf8)
 {
@@ -149,10 +164,8 @@ static void add_waiting(struct str *to, const struct findings *f, const struct s
 
 	str_add(to, c->waiter_share >= NEARLY_ALL * c->share ? ": " : ": mostly, ");
 	if (queue) {
-		str_add(to, "a request waits for it, put aside in ");
-		add_name(to, queue->put_aside, utf8);
-		str_add(to, ", taken up in ");
-		add_name(to, queue->taken_up, utf8);
+		str_add(to, "a request waits for it, ");
+		add_between(to, queue, utf8);
 	} else if (c->waiter) {
 		add_name(to, c->waiter, utf8);
 		str_addf(to, "%s%s for it", glyphs_for(utf8)->then, wait_text(c->waited));
@@ -175,7 +188,7 @@ void cause_add_how(struct str *to, const struct findings *f, const struct summed
 		return;
 	str_add(to, by_itself || c->waiter_share >= NEARLY_ALL * c->share ? ": " : ": mostly, ");
 	if (!by_itself) {
-		add_effect(to, c, utf8);
+		add_effect(to, f, c, utf8);
 		return;
 	}
 	str_add(to, "it ");

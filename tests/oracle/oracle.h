@@ -22,7 +22,8 @@ struct tick {				/* one nanosecond of an interval */
 	enum thread_kind device;	/* that ended this wait of a waker */
 	enum trace_state meanwhile;	/* in the queue: what the thread did for others or until it picked
 					 * the interval up, or queue */
-	uint64_t taken_up_tid;		/* of such a one: the peer or timer that made the thread take it up again; 0: none */
+	uint64_t taken_up_tid;		/* of such a one: the peer or timer that made the thread take it up again; 0: none, or a thread
+					 * of the run: then ticks of that wait are what that one did */
 };
 
 /* Fills ticks[ns] for each ns in [start, end). */

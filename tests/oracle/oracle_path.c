@@ -158,23 +158,47 @@ static int creation_into(const struct trace *t, uint64_t tid, int64_t after, int
 	return best;
 }
 
-/* [.., at) of the thread is others', back to its own segment, a hole or the start: what ended the last wait for files in there. */
-static uint64_t taken_up_tid(const struct trace *t, const struct interval *iv, uint64_t tid, int64_t at)
+/* [*from, at) of the thread is others', back to its own segment, a hole or the start: what ended the last wait for files in there. */
+static const struct wakeup *taking_up(const struct trace *t, const struct interval *iv, uint64_t tid, int64_t at, int64_t *ret_from)
 {
 	int64_t from = at;
 	const struct segment *s;
 
 	while (from > iv->start_ns && (s = segment_at(t, tid, from - 1)) && s->sid != iv->sid)
 		from--;
+	*ret_from = from;
 	for (int64_t ns = at; ns > from; ns--) {
 		const struct wakeup *w;
 
 		s = segment_at(t, tid, ns - 1);
 		w = s->state == STATE_IO ? wakeup_of(t, s, ns) : NULL;
 		if (w && w->time_ns == ns)
-			return is_outside(t, w->waker_tid) ? w->waker_tid : 0;
+			return w;
 	}
-	return 0;
+	return NULL;
+}
+
+/* Others' ticks [.., at): of the last wait for files, if a thread of the run ended it, what that one did. */
+static void pass_others(struct context *c, const struct interval *iv, uint64_t tid, int64_t at)
+{
+	int64_t from;
+	const struct wakeup *w = taking_up(c->t, iv, tid, at, &from);
+	bool is_threads = w && kind_of(c->t, w->waker_tid) == KIND_THREAD && segment_at(c->t, w->waker_tid, w->time_ns - 1);
+	const struct segment *wait = is_threads ? segment_at(c->t, tid, w->time_ns - 1) : NULL;
+	int64_t wait_from = wait && wait->start_ns > from ? wait->start_ns : from;
+
+	for (int64_t ns = from; ns < at; ns++) {
+		if (wait && ns >= wait_from && ns < w->time_ns)
+			continue;
+		put(c, tid, ns, STATE_QUEUE, 0);
+		c->ticks[ns].meanwhile = segment_at(c->t, tid, ns)->state;
+		c->ticks[ns].taken_up_tid = w && is_outside(c->t, w->waker_tid) ? w->waker_tid : 0;
+	}
+	if (!wait)
+		return;
+	c->owner_tid = tid;
+	c->wait = STATE_QUEUE;
+	explain(c, w->waker_tid, wait_from, w->time_ns, 1, &(struct following){ wait, w->time_ns, NULL });
 }
 
 void oracle_path(const struct trace *t, const struct interval *iv, struct tick *ticks)
@@ -183,8 +207,7 @@ void oracle_path(const struct trace *t, const struct interval *iv, struct tick *
 	_cleanup_(freep) bool *used = xcalloc(t->creations.cnt + 1, sizeof(*used));
 	uint64_t tid = iv->end_tid;
 	int64_t at = iv->end_ns;
-	bool own = true, queued = false;
-	uint64_t taken_up = 0;
+	bool own = true;
 
 	while (at > iv->start_ns) {
 		int edge = own ? creation_into(t, tid, at - 1, at, used) : -1;
@@ -198,7 +221,6 @@ void oracle_path(const struct trace *t, const struct interval *iv, struct tick *
 				ticks[at - 1].meanwhile = s ? s->state : STATE_OTHER;
 			}
 			tid = t->creations.items[edge].tid;
-			queued = false;
 			continue;
 		}
 		s = segment_at(t, tid, at - 1);
@@ -211,18 +233,16 @@ void oracle_path(const struct trace *t, const struct interval *iv, struct tick *
 				start = t->creations.items[edge].time2_ns;
 			explain_wait(&c, s, start, at, 0, NULL);
 			at = start;
-			queued = false;
 			continue;
 		}
-		if (s && !own && !queued)
-			taken_up = taken_up_tid(t, iv, tid, at);
-		queued = s && !own;
-		at--;
-		put(&c, tid, at, !s ? STATE_OTHER : own ? s->state : STATE_QUEUE, 0);
-		if (queued) {
-			ticks[at].meanwhile = s->state;
-			ticks[at].taken_up_tid = taken_up;
+		if (s && !own) {
+			pass_others(&c, iv, tid, at);
+			while (at > iv->start_ns && (s = segment_at(t, tid, at - 1)) && s->sid != iv->sid)
+				at--;
+			continue;
 		}
+		at--;
+		put(&c, tid, at, s ? s->state : STATE_OTHER, 0);
 	}
 }
 

@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A loop hands jobs to a thread of a pool, which says that they are done by an eventfd; nothing tells vprof that a job is a request's.
+# The time in which the request lies aside is that of what the pool's thread did until it woke the loop.
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+cat >pool.c <<'C'
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <vprof.h>
+
+enum { REQUESTS = 150 };
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static int job, done;
+
+__attribute__((noinline)) void resize(int n)
+{
+	usleep(n % 6 ? 500 : 25000);
+}
+
+__attribute__((noinline)) void store(void)
+{
+	usleep(1000);
+}
+
+static void *worker(void *none)
+{
+	for (int n = 1; n <= REQUESTS; n++) {
+		pthread_mutex_lock(&m);
+		while (!job)
+			pthread_cond_wait(&c, &m);
+		job = 0;
+		pthread_mutex_unlock(&m);
+		resize(n);
+		store();
+		eventfd_write(done, 1);
+	}
+	return none;
+}
+
+__attribute__((noinline)) void submit(long n)
+{
+	VPROF_BEGIN("request", n);
+	pthread_mutex_lock(&m);
+	job = 1;
+	pthread_cond_signal(&c);
+	pthread_mutex_unlock(&m);
+	VPROF_PAUSE();
+}
+
+__attribute__((noinline)) void finish(long n)
+{
+	eventfd_t value;
+
+	VPROF_RESUME("request", n);
+	eventfd_read(done, &value);
+	VPROF_END("request", n);
+}
+
+int main(void)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+	int loop = epoll_create1(0);
+	pthread_t t;
+
+	done = eventfd(0, 0);
+	epoll_ctl(loop, EPOLL_CTL_ADD, done, &e);
+	pthread_create(&t, NULL, worker, NULL);
+	for (long n = 1; n <= REQUESTS; n++) {
+		submit(n);
+		if (epoll_wait(loop, &e, 1, 5000) == 1)
+			finish(n);
+	}
+	pthread_join(t, NULL);
+	return 0;
+}
+C
+expect 0 "$VPROF" build --functions all -- cc -O1 -g -pthread -o pool pool.c
+expect 0 "$VPROF" record -- ./pool
+expect 0 "$VPROF" show causes --format json
+python3 - "$work/.out" >verdict 2>&1 <<'P'
+import json, sys
+o = json.load(open(sys.argv[1]))
+first, by = o["causes"][0], {c["function"]: c for c in o["causes"]}
+print("resize first", first["function"] == "resize" and first["wait"] == "sleep" and first["how"] == "queue" and first["share"] > .7, first)
+print("store too", by["store"]["mean_ns"] > 900e3, by.get("store"))
+print("told", "put aside in submit, taken up in finish" in o["sentence"]["text"] and "because of resize" in o["sentence"]["text"], o["sentence"])
+P
+[ "$(grep -c ' True ' verdict)" = 3 ] && pass || fail "handed back: $(cat verdict)"
+finish
