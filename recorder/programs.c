@@ -25,6 +25,7 @@
 #include "recorder/exchanges.h"
 #include "recorder/recorder_internal.h"
 #include "recorder/bpf/record.h"
+#include "recorder/sample_cost.h"
 #include "recorder/segments.h"
 #include "recorder/bpf/record.skel.h"
 #include "recorder/bpf/task_state.h"

@@ -164,7 +164,8 @@ static int start_threads(struct recorder *r)
 
 static int start(struct recorder *r, const struct recorder_options *o, struct diag *reterr)
 {
-	int e = programs_start(o, &r->programs, &r->writer.sample_cost_ns, reterr);
+	uint32_t sample_cost_ns;
+	int e = programs_start(o, &r->programs, &sample_cost_ns, reterr);
 
 	if (e == -EPERM && o->or_reduced && !o->pid && reduced_open(&r->reduced) == 0)
 		e = 0;
@@ -176,6 +177,7 @@ static int start(struct recorder *r, const struct recorder_options *o, struct di
 				o->path, strerror(-e));
 	r->writer.file.limit = o->limit_bytes;
 	r->writer.exchanges = o->exchanges && !r->reduced;
+	r->writer.sample_cost_ns = sample_cost_ns;
 	e = writer_begin(&r->writer, r->reduced != NULL,
 			 o->samples_hz && !r->reduced ? 1000000000 / o->samples_hz : 0);
 	if (!e && !r->reduced)

@@ -48,15 +48,6 @@ void sampler_draw(struct sampler *s, uint64_t now_ns);	/* NULL is fine, here and
 void sampler_rest(struct sampler *s, bool rest);
 void sampler_close(struct sampler *s);
 
-/* sample_cost.c: what a sample takes of the thread that it hits; 0: it could not be measured.  Programs are loaded, none attached, and
- * the calling thread is one of the run. */
-struct gap_in_time {			/* in which the thread stood still */
-	uint64_t start_ns, end_ns;
-};
-typedef VEC(struct gap_in_time) gaps_in_time;
-uint32_t sample_cost_measure(struct record_bpf *p, unsigned int hz);
-uint32_t sample_cost_of(const gaps_in_time *gaps, const uint64_t *samples_ns, size_t sample_cnt);	/* gaps: in order */
-
 struct device {
 	enum kernel_waker kind;
 	uint32_t number;

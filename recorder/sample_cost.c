@@ -13,19 +13,17 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <time.h>
 #include "base/alloc.h"
 #include "base/banned.h"
-#include "base/search.h"
 #include "recorder/bpf/record.h"
 #include "recorder/bpf/record.skel.h"
 #include "recorder/recorder_internal.h"
+#include "recorder/sample_cost.h"
 
 #define LONGEST_NS 1500000000ULL		/* of the clock: on a busy machine the loop waits for a CPU, too */
 #define ENOUGH_NS 120000000ULL		/* of CPU time */
 #define GAP_NS 500			/* reading the clock takes a tenth of that */
-enum { SAMPLES_LEAST = 10 };
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -50,32 +48,6 @@ static void stand_still(gaps_in_time *gaps)
 			break;
 		now_ns = clock_ns(CLOCK_MONOTONIC);	/* that call's is no sample's */
 	}
-}
-
-static int by_length(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-uint32_t sample_cost_of(const gaps_in_time *gaps, const uint64_t *samples_ns, size_t sample_cnt)
-{
-	VEC(uint64_t) lengths = { NULL, 0, 0 };
-	uint32_t median = 0;
-
-	for (size_t i = 0; i < sample_cnt; i++) {
-		size_t at = partition_point(k, gaps->cnt, gaps->items[k].end_ns < samples_ns[i]);
-
-		if (at < gaps->cnt && gaps->items[at].start_ns <= samples_ns[i])
-			VEC_ADD(&lengths, gaps->items[at].end_ns - gaps->items[at].start_ns);
-	}
-	if (lengths.cnt >= SAMPLES_LEAST) {
-		qsort(lengths.items, lengths.cnt, sizeof(*lengths.items), by_length);
-		median = lengths.items[lengths.cnt / 2] > UINT32_MAX ? 0 : (uint32_t)lengths.items[lengths.cnt / 2];
-	}
-	VEC_RELEASE(&lengths);
-	return median;
 }
 
 struct taken {

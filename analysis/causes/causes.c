@@ -18,6 +18,7 @@
  * largest wait through which it acts.
  */
 #include "analysis/causes/causes.h"
+#include "analysis/causes/carrier.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -357,6 +358,32 @@ static void sort_causes(struct findings *f, uint32_t *of_node)
 			of_node[i] = after[of_node[i]];
 }
 
+static uint32_t doer_of(const struct findings *f, const struct leaf *leaf)
+{
+	const struct node *n = blamed(f, &f->nodes.items[leaf->node]), *wait = wait_above(f, n);
+
+	if (!leaf->as.known || !leaf->as.function || leaf->as.peer)
+		return NODE_NONE;
+	return n->function && strcmp(n->function, leaf->as.function) == 0 ? n->id : wait ? wait->id : NODE_NONE;
+}
+
+/* Of requests on sockets, whose functions are all those of stacks. */
+static void give_to_carrier(const struct findings *f, struct leaf *leaves, size_t cnt)
+{
+	_cleanup_(freep) struct carried *all = xcalloc(cnt + 1, sizeof(*all));
+	const char *carrier;
+
+	for (size_t i = 0; i < cnt; i++)
+		all[i] = (struct carried){ doer_of(f, &leaves[i]), leaves[i].as.share, false };
+	carrier = find_carrier(f, all, cnt);
+	for (size_t i = 0; i < cnt && carrier; i++)
+		if (all[i].is_below) {
+			leaves[i].as.function = carrier;
+			leaves[i].as.file = NULL;
+			leaves[i].as.line = 0;
+		}
+}
+
 /* Fills f->causes from f->nodes, largest share first.  Returns for each node the index of its cause; NODE_NONE: not a leaf.  The
  * caller frees it. */
 static uint32_t *sum_causes(struct findings *f)
@@ -375,6 +402,8 @@ static uint32_t *sum_causes(struct findings *f)
 		leaves[leaf_cnt].node = i;
 		judge(f, &leaves[leaf_cnt++]);
 	}
+	if (f->look.is_one)
+		give_to_carrier(f, leaves, leaf_cnt);
 	if (leaf_cnt > 1)
 		qsort(leaves, leaf_cnt, sizeof(*leaves), by_doer);
 	for (size_t first = 0, end; first < leaf_cnt; first = end) {

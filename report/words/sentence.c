@@ -183,6 +183,8 @@ static void add_known(struct str *s, const struct findings *f, const struct summ
 	add_label(s, cause_label(c), utf8);
 	add_place(s, c->file, c->line);
 	str_add(s, needed || !findings_are_whole(f) || !has_error(f, c) ? " may cause " : " causes ");
+	if (c->is_estimated)
+		str_add(s, "about ");
 	add_share(s, f, c);
 	cause_add_how(s, f, c, utf8);
 	str_addc(s, '.');
