@@ -66,6 +66,18 @@ void soak_fork_tree(long n)
 	ordeal_release(&o);
 }
 
+/* A tick that comes right before must not end the program that is executed: causal experiments are under way, if asked for. */
+void soak_execs(long n)
+{
+	struct ordeal o = { .program = "execs", .n = n };
+
+	ordeal_run(&o);
+	CHECK(o.status == 0 && o.counts->ended, "the program ended with %d", o.status);
+	CHECK(o.counts->leafs == (uint64_t)n, "%llu of %ld programs ended as they should", (unsigned long long)o.counts->leafs, n);
+	CHECK(o.readable, "the trace cannot be read: %s", o.diag.text);
+	ordeal_release(&o);
+}
+
 static uint64_t calls_of(const struct trace *t, const char *function)
 {
 	uint64_t cnt = 0;

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/banned.h"
+#include "drainer/experiments.h"
 #include "tests/soak/soak.h"
 #include "trace/read/reader.h"
 
@@ -25,6 +26,13 @@ struct shared {
 	struct diag diag;
 	char arena_path[256];
 };
+
+enum { CLOCK_KNOWN_NS = 300000000, BLOCK_NS = 100000000 };
+
+bool has_experiments(void)
+{
+	return getenv("SOAK_EXPERIMENTS") != NULL;
+}
 
 static char counts_path[] = "soak-counts-XXXXXX";
 static const struct ordeal *volatile under_way;
@@ -49,11 +57,39 @@ static void be_victim(const struct ordeal *o, const struct drainer *d)
 	_exit(127);
 }
 
+/* Half of what the program waits for disks and timers is asked for, and nothing, in turns; once its clock is known. */
+static void turn_block(void *arg, struct drainer *d, uint64_t now_ns)
+{
+	static uint64_t first_ns, next_ns;
+	static uint32_t number;
+
+	(void)arg;
+	first_ns = first_ns ? first_ns : now_ns;
+	if (now_ns < first_ns + CLOCK_KNOWN_NS || now_ns < next_ns)
+		return;
+	next_ns = now_ns + BLOCK_NS;
+	number++;
+	drainer_block_set(d, &(struct drainer_block){ .number = number, .round = number, .speed = number % 2 ? 500 : 0,
+						      .most_ns = 2 * BLOCK_NS });
+}
+
+static void take_event(void *arg, uint64_t serial, enum trace_event kind, uint64_t ticks, const uint64_t *words)
+{
+	(void)arg;
+	(void)serial;
+	(void)kind;
+	(void)ticks;
+	(void)words;
+}
+
+static const struct drainer_target waits = { EXPERIMENT_IO, NULL, 0 };
+static const struct drainer_experiments experiments = { &waits, 1, turn_block, take_event, NULL };
+
 static void be_recorder(struct ordeal *o)
 {
 	struct shared *s = o->shared;
 	struct drainer_options options = { .trace_path = o->trace_path, .arena_bytes = o->arena_bytes,
-					   .default_level = PROBE_ALWAYS };
+					   .default_level = PROBE_ALWAYS, .experiments = has_experiments() ? &experiments : NULL };
 	struct drainer *d;
 	pid_t pid;
 

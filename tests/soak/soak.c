@@ -6,6 +6,8 @@
  *	soak --full [MINUTES]	all of it (make soak), again and again until so many minutes are over
  *	soak [--full] NAME...	these scenarios only
  *
+ * With SOAK_EXPERIMENTS set, causal experiments are under way meanwhile.
+ *
  * Prints a line a scenario, writes results/soak.json (--full), exits 1 if something did not hold.  A
  * program and its recorder that do not end within half an hour hang: exit 1.
  */
@@ -38,6 +40,7 @@ static const struct scenario {
 	{ "live", "threads alive at once", soak_live_threads, 300, 10000 },
 	{ "short", "threads, one after the other", soak_short_threads, 2000, 100000 },
 	{ "tree", "levels of forks", soak_fork_tree, 3, 6 },
+	{ "execs", "programs executed while a signal is pending", soak_execs, 20, 1000 },
 	{ "storm", "calls in a storm of signals", soak_storm, 500000, 20000000 },
 	{ "stopped", "times stopped and continued", soak_stopped, 1, 50 },
 	{ "monotonic", "intervals in another time namespace", soak_other_monotonic, 50, 1000 },
@@ -144,7 +147,7 @@ int main(int argc, char **argv)
 	names += full && *names && **names >= '0' && **names <= '9';
 	signal(SIGALRM, on_alarm);
 	if (full && !*names) {
-		json = fopen("results/soak.json", "w");
+		json = fopen(has_experiments() ? "results/soak_experiments.json" : "results/soak.json", "w");
 		if (!json) {
 			perror("results/soak.json");
 			return 99;

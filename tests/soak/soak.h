@@ -45,6 +45,9 @@ struct ordeal {
 	struct shared *shared;
 };
 
+/* SOAK_EXPERIMENTS: causal experiments are under way in all programs (runtime/causal/causal.h). */
+bool has_experiments(void);
+
 void ordeal_run(struct ordeal *o);
 void ordeal_abandon(void);		/* from a signal handler: nobody goes on */
 void ordeal_read(struct ordeal *o);	/* the trace once more */
@@ -78,6 +81,7 @@ void soak_file_size(long n);
 void soak_live_threads(long n);		/* crowds.c */
 void soak_short_threads(long n);
 void soak_fork_tree(long n);
+void soak_execs(long n);
 void soak_storm(long n);
 void soak_stopped(long n);		/* clocks.c */
 void soak_other_monotonic(long n);

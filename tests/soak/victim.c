@@ -322,19 +322,61 @@ static int run_memory(long n)
 	return 0;
 }
 
+/* In user mode, so that ticks come; the next may be due at any moment. */
+static void burn_us(long us)
+{
+	struct timespec t;
+	long until = 0, now;
+
+	do {
+		for (volatile int i = 0; i < 20000; i++)
+			;
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+		now = t.tv_sec * 1000000 + t.tv_nsec / 1000;
+		until = until ? until : now + us;
+	} while (now < until);
+}
+
+enum { EXECUTED = 7 };
+
+/* Each burns a different time before it executes a program. */
+static int run_execs(long n)
+{
+	for (long i = 0; i < n; i++) {
+		pid_t pid = fork();
+		int status;
+
+		if (!pid) {
+			usleep(1);	/* a wait: ticks begin in it, if they ever do */
+			leaf();
+			burn_us(1000 + i * 37 % 2000);
+			execl("/proc/self/exe", "victim", (char *)NULL);
+			_exit(126);
+		}
+		if (pid < 0 || waitpid(pid, &status, 0) != pid)
+			return 3;
+		counts->leafs += WIFEXITED(status) && WEXITSTATUS(status) == EXECUTED;
+	}
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(long n);
 } programs[] = {
 	{ "kill", run_kill }, { "flood", run_flood }, { "steady", run_steady }, { "live", run_live },
 	{ "short", run_short }, { "tree", grow }, { "storm", run_storm }, { "files", run_files },
-	{ "memory", run_memory },
+	{ "memory", run_memory }, { "execs", run_execs },
 };
 
 int main(int argc, char **argv)
 {
 	int fd = argc == 4 ? open(argv[2], O_RDWR | O_CLOEXEC) : -1, status;
 
+	if (argc == 1) {		/* run_execs() */
+		burn_us(500);
+		return EXECUTED;
+	}
 	if (fd < 0)
 		return 2;
 	counts = mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
