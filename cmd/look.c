@@ -42,7 +42,7 @@ struct looking {
 	struct run run;
 	struct findings *findings;
 	strings wanted;			/* names of intervals; none: the one with the most */
-	uint64_t datagrams, asked_others;
+	uint64_t datagrams, asked_others, unasked;
 	bool json;
 };
 
@@ -132,6 +132,10 @@ static int tell_none(const struct looking *l)
 		return fail_now(EXIT_NO_EVIDENCE, "look longer (--duration 60s), or at connections that carry more than one request",
 				"process %u answered %" PRIu64 " requests, but the arrival of none was seen (the first on a connection to "
 				"a Unix socket, or one that began before)", arg_pid, l->findings->look.unseen_arrivals);
+	if (l->unasked)
+		return fail_now(EXIT_NO_EVIDENCE, "vprof show wait-graph",
+				"process %u sends first: %" PRIu64 " sends on connections that it accepted answer nothing, and none answers a "
+				"request", arg_pid, l->unasked);
 	if (l->datagrams)
 		return fail_now(EXIT_NO_EVIDENCE, "vprof annotate, a build, and vprof record",
 				"process %u exchanges datagrams (%" PRIu64 " of them): UDP has no connections, so requests cannot be "
@@ -242,6 +246,7 @@ static int look_run(int argc, char **argv)
 	struct record_options options = {
 		.attach = &attach, .config = &config, .kernel = KERNEL_MODE_REQUIRE, .stacks = KERNEL_STACKS_USER, .requests = true,
 		.ret_datagrams = &l.datagrams, .ret_asked_others = &l.asked_others,
+		.ret_unasked = &l.unasked,
 	};
 	struct args none = ARGS_INIT;
 	struct diag diag = DIAG_INIT;

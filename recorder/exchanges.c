@@ -37,8 +37,8 @@ static bool has_tracepoint(const struct btf *btf, const char *name)
 
 int exchanges_choose(struct record_bpf *p, const struct btf *btf, bool wanted, struct diag *reterr)
 {
-	bool is_told = has_tracepoint(btf, "btf_trace_sk_data_ready") && has_tracepoint(btf, "btf_trace_sock_recv_length") &&
-		       has_tracepoint(btf, "btf_trace_sock_send_length");
+	bool is_told = !programs_must_use("no-sockets") && has_tracepoint(btf, "btf_trace_sk_data_ready") &&
+		       has_tracepoint(btf, "btf_trace_sock_recv_length") && has_tracepoint(btf, "btf_trace_sock_send_length");
 	bool load = wanted && is_told;
 
 	p->rodata->wants_exchanges = load;

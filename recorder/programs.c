@@ -106,9 +106,7 @@ static long variable_offset(const struct btf *btf, const char *variable)
 	return -1;
 }
 
-/* For tests: behave as on a kernel whose counters interrupts.bpf.h does not find (softirqs), or without
- * bpf_rdonly_cast (helpers), or as with a hundred thousand threads in the run (crowds). */
-static bool must_use(const char *what)
+bool programs_must_use(const char *what)
 {
 	const char *hooks = secure_getenv("VPROF_KERNEL_HOOKS");
 
@@ -140,7 +138,7 @@ static void choose_programs(struct record_bpf *p, const struct btf *btf)
 {
 	struct bpf_program *program;
 	bool says_state = argument_cnt(btf, "sched_switch") >= 4,
-	     casts = btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) >= 0 && !must_use("helpers");
+	     casts = btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) >= 0 && !programs_must_use("helpers");
 
 	bpf_object__for_each_program(program, p->obj) {
 		const char *section = bpf_program__section_name(program);
@@ -149,9 +147,9 @@ static void choose_programs(struct record_bpf *p, const struct btf *btf)
 		if (strncmp(section, "tp_btf/", 7) == 0 && strncmp(tracepoint + 1, "sched_", 6) != 0)
 			bpf_program__set_autoload(program, argument_cnt(btf, tracepoint + 1) >= 0);
 	}
-	if (!must_use("softirqs"))
+	if (!programs_must_use("softirqs"))
 		find_counts(p, btf);
-	if (must_use("crowds"))
+	if (programs_must_use("crowds"))
 		p->rodata->task_places_used = 2;
 	bpf_program__set_autoattach(p->progs.on_arrival, false);
 	bpf_program__set_autoattach(p->progs.on_arrival_gro, false);

@@ -241,6 +241,7 @@ int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *
 	if (!r->reduced)
 		r->writer.path_cnt = exchanges_paths(r->programs, &paths);
 	r->writer.paths = paths.items;
+	r->writer.unasked = r->reduced ? 0 : r->programs->bss->unasked;
 	writer_end(&r->writer, r->start_ns, end_ns, lost);
 	if (ret)
 		*ret = (struct recorder_stats){
@@ -249,6 +250,7 @@ int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *
 			.lost_stacks = r->reduced ? 0 : r->programs->bss->lost_stacks,
 			.datagrams = r->reduced ? 0 : r->programs->bss->datagrams,
 			.asked_others = r->reduced ? 0 : r->programs->bss->asked_others,
+			.unasked = r->reduced ? 0 : r->programs->bss->unasked,
 			.bytes_written = r->writer.file.bytes, .full = r->writer.file.full,
 			.disk_error = r->writer.file.error,
 			.unnamed_stacks = r->writer.unnamed.cnt, .numbered_stacks = r->writer.unnamed.of,

@@ -37,6 +37,7 @@ struct recorder_stats {
 	uint64_t unnamed_stacks;	/* that pass through it where it has no name for it; of those with a number */
 	uint64_t numbered_stacks;
 	uint64_t datagrams, asked_others;	/* that the run read; reads and writes on sockets that it did not accept */
+	uint64_t unasked;		/* sends on accepted ones that answer nothing */
 	uint64_t bytes_written;
 	int full;			/* writing stopped there; the run went on */
 	int disk_error;			/* why: ENOSPC, EDQUOT ...; 0: the limit */

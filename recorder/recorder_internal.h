@@ -25,6 +25,9 @@ struct segments;
 int programs_start(const struct recorder_options *o, struct record_bpf **ret, uint32_t *ret_sample_cost_ns, struct diag *reterr);
 int programs_segments(struct record_bpf *p, struct segments *ret);	/* where the records are; 0 or a negative errno */
 void segments_unmap(struct segments *s);
+/* For tests (VPROF_KERNEL_HOOKS): behave as on a kernel whose counters interrupts.bpf.h does not find (softirqs), without bpf_rdonly_cast
+ * (helpers) or without tracepoints of the socket layer (no-sockets), or as with a hundred thousand threads in the run (crowds). */
+bool programs_must_use(const char *what);
 /* The KNOWN_PLACES entries that the programs read; NULL: there are none. */
 struct known_stack *programs_known_stacks(struct record_bpf *p);
 void known_stacks_free(struct known_stack *all);	/* NULL is fine */
@@ -68,6 +71,7 @@ struct writer {
 	uint32_t sample_cost_ns;	/* of the thread that a sample hits */
 	const char *const *paths;	/* of Unix sockets, the caller's; set before writer_end() */
 	size_t path_cnt;
+	uint64_t unasked;		/* sends on accepted sockets that answer nothing; set before writer_end() */
 	uint64_t stack_records, unknown_stacks;
 	struct unnamed_stacks unnamed;	/* at the end */
 	struct device devices[WRITE_DEVICES_MAX];	/* devices that woke a thread */

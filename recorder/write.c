@@ -320,6 +320,7 @@ void writer_end(struct writer *w, uint64_t start_ns, uint64_t end_ns, uint64_t l
 	put(w, start_ns);
 	put(w, end_ns);
 	put(w, lost);
+	put(w, w->unasked);
 	trace_file_last(&w->file, KERNEL_END, w->block.data, w->block.len);
 	w->block.len = 0;
 }

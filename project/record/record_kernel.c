@@ -93,6 +93,8 @@ uint64_t record_kernel_close(struct recorder *r, const struct record_options *o)
 		*o->ret_datagrams = stats.datagrams;
 	if (o->ret_asked_others)
 		*o->ret_asked_others = stats.asked_others;
+	if (o->ret_unasked)
+		*o->ret_unasked = stats.unasked;
 	if (stats.lost_records)
 		warn_line("the kernel recorder lost %llu of %llu records: --buffer 64 gives it more room",
 			  (unsigned long long)stats.lost_records,

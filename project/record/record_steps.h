@@ -19,7 +19,7 @@ struct record_options {
 	enum kernel_stacks stacks;
 	unsigned samples_hz;		/* of each CPU; 0: none */
 	bool requests;			/* those on accepted sockets, as intervals */
-	uint64_t *ret_datagrams, *ret_asked_others;	/* what the processes did instead; NULL: not asked for */
+	uint64_t *ret_datagrams, *ret_asked_others, *ret_unasked;	/* what the processes did instead; NULL: not asked for */
 	pid_t kernel_pid;		/* the kernel's side of a process that runs already; 0: none */
 	uint64_t keep_ns, keep_bytes;	/* of the trace, only the last so much; 0, 0: all */
 	uint64_t limit_bytes;		/* of what is written; 0: none */

@@ -29,8 +29,9 @@ struct exchange_paths exchange_paths;
 
 struct record_exchange last_exchanges[EXCHANGES_LAST];
 
-/* What happened on sockets that are not looked at: for the message that says why there are no requests. */
-unsigned long long datagrams, asked_others;
+/* What happened on sockets that are not looked at, and sends before anything was read: for the message that says why there are no
+ * requests. */
+unsigned long long datagrams, asked_others, unasked;
 
 struct socket_state {
 	struct exchange_state x;
@@ -259,6 +260,8 @@ int BPF_PROG(on_answer, struct sock *sk, int bytes, int flags)
 	if (!s)
 		return 0;
 	turn = turn_of(task, current);
+	if (s->x.phase == EXCHANGE_IDLE)
+		__sync_fetch_and_add(&unasked, 1);
 	exchange_sent(&s->x, ns, task->tid, (unsigned int)bytes, turn != s->turn);
 	s->turn = turn;
 	if (exchange_is_answered(&s->x))

@@ -84,6 +84,7 @@ struct kernel_trace {
 	int64_t sample_cost_ns;		/* what one takes of the thread that it hits */
 	bool has_exchanges;		/* they were recorded, if there were any */
 	uint64_t lost, cut_bytes;
+	uint64_t unasked;		/* sends on accepted sockets before anything was read from them */
 	bool reduced;			/* no reasons, no wakers */
 
 	/* kernel_spill.c: receives the offs as they are read; stacks are not read then. */

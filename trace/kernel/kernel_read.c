@@ -315,6 +315,7 @@ static void decode_end(struct kernel_trace *k, struct decoder *d)
 	uint64_t start = decode_varint(d), end = decode_varint(d);
 
 	k->lost = decode_varint(d);
+	k->unasked = decode_left(d) ? decode_varint(d) : 0;
 	if (start > end || end > NS_MAX)
 		d->bad = true;
 	if (d->bad)

@@ -161,6 +161,9 @@ static void sum_connections(struct trace *t, const struct kernel_trace *k)
 			t->look.several++;
 	}
 	free(order);
+	/* Connections without a request have no exchange that could say so. */
+	if (k->unasked > t->look.unsolicited)
+		t->look.unsolicited = k->unasked;
 }
 
 void requests_add(struct trace *t, const struct kernel_trace *k, struct kernel_threads *x)
