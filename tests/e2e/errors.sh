@@ -41,7 +41,7 @@ expect 2 "$VPROF" init
 says "exists already"
 rm vprof.conf
 expect 2 "$VPROF" init --preset no-such-server
-says "there are: httpd, logserver, mariadb, memcached, mysql, nginx, postgresql, redis"
+says "there are: causal, httpd, logserver, mariadb, memcached, mysql, nginx, postgresql, redis"
 expect 0 "$VPROF" init --preset memcached
 grep -q 'end    = resp_finish' vprof.conf && pass || fail "the preset is not what the example says"
 rm vprof.conf
