@@ -33,6 +33,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/causes/causes.h"
+#include "analysis/causes/unprobed.h"
 #include "analysis/collected.h"
 #include "analysis/factors/work.h"
 #include "analysis/parts/common_causes.h"
@@ -102,6 +103,7 @@ static void run_passes(const struct analysis *a, const struct around *o)
 	find_parts(a, &shown, &factors, &parts);
 	find_observed_calls(a->t, o->nestings, a->f);
 	find_waiters(a);
+	causes_name_unprobed(a->f);
 	find_before_start(a, o->before);
 	warn(a, o->counted, o->lives, &factors, o->overhead);
 	sort_parts(a->f);

@@ -196,6 +196,44 @@ static void test_inlined(void **state)
 	expect(t, "");
 }
 
+/* handle sleeps 10, 30 and 50; "slow > handle" for the function of the first cause, and the one that requests wait in; the trace goes. */
+static void expect_cause(struct trace *t, const char *wanted)
+{
+	_cleanup_(findings_freep) struct findings *f = NULL;
+	_cleanup_(freep) char *got = NULL;
+	struct analyze_options o = { .interval = NULL };
+
+	for (size_t i = 0; i < t->segments.cnt; i++)
+		if (t->segments.items[i].state == STATE_LOCK)
+			t->segments.items[i].state = STATE_SLEEP;
+	assert_int_equal(analyze(t, &o, &f), 0);
+	assert_true(f->causes.cnt && f->causes.items[0].known && f->causes.items[0].share > .99);
+	got = xasprintf("%s > %s", f->causes.items[0].function, f->causes.items[0].waiter);
+	assert_string_equal(got, wanted);
+	trace_free(t);
+}
+
+/* Who sleeps without a probe is the cause, if it is nearly all of it, and of the project. */
+static void test_cause(void **state)
+{
+	struct trace *t = make_trace();
+
+	(void)state;
+	add_function(t, 1, "slow", 9);
+	expect_cause(t, "slow > handle");
+	t = make_trace();
+	add_function(t, 1, "handle", 7);
+	expect_cause(t, "handle > handle");
+	t = make_trace();			/* none that vprof saw */
+	add_function(t, 1, "linked", 0);
+	expect_cause(t, "handle > handle");
+	t = make_trace();			/* two of them: 10 and 50, 30 */
+	add_function(t, 1, "slow", 9);
+	add_function(t, 2, "slower", 10);
+	t->segments.items[5].caller = 2;
+	expect_cause(t, "handle > handle");
+}
+
 /* Two call sites of one function are one; what is handle's own has its part of the share and no name. */
 static void test_shares(void **state)
 {
@@ -292,7 +330,7 @@ static void test_what_is_whole(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_itself), cmocka_unit_test(test_others), cmocka_unit_test(test_outer), cmocka_unit_test(test_inlined), cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_itself), cmocka_unit_test(test_others), cmocka_unit_test(test_outer), cmocka_unit_test(test_inlined), cmocka_unit_test(test_cause), cmocka_unit_test(test_shares),
 		cmocka_unit_test(test_file), cmocka_unit_test(test_damaged_file), cmocka_unit_test(test_what_is_whole),
 	};
 
