@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # A server of one loop saves for 8 ms now and then: requests that come meanwhile are picked up late.  The interval begins when they are;
 # what went before it, and by whom, is told beside it, and a warning says that it varies more.  The clients are threads of the
-# run, then a program that is not of it, as most are.
+# run, then a program that is not of it, as most are; and a loop that nearly always has intervals put aside, which are no work of its
+# own: what it did since it last polled is what counts, not since it last had none.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 cat >loop.c <<'C'
@@ -39,6 +40,32 @@ __attribute__((noinline)) int handle(int fd)
 	return read(fd, b, 8) == 8 && write(fd, b, 8) == 8;
 }
 
+static int behind[2];			/* somebody who takes 4 ms for everything */
+
+__attribute__((noinline)) int take(int fd)
+{
+	char b[8];
+
+	return read(fd, b, 8) == 8 && write(behind[0], &fd, sizeof(fd)) == sizeof(fd);
+}
+
+__attribute__((noinline)) int answer(int fd)
+{
+	return write(fd, "answered", 8) == 8;
+}
+
+static void *somebody(void *unused)
+{
+	int fd;
+
+	while (read(behind[1], &fd, sizeof(fd)) == sizeof(fd)) {
+		usleep(4000);
+		if (write(behind[1], &fd, sizeof(fd)) != sizeof(fd))
+			break;
+	}
+	return unused;
+}
+
 static void *client(void *end)
 {
 	char b[8] = "x";
@@ -48,18 +75,27 @@ static void *client(void *end)
 	return NULL;
 }
 
-__attribute__((noinline)) void loop(void)
+static int take_up(void)
 {
-	struct pollfd p[CLIENTS];
+	int fd;
+
+	return read(behind[0], &fd, sizeof(fd)) == sizeof(fd) && answer(fd);
+}
+
+__attribute__((noinline)) void loop(int (*handle_one)(int))
+{
+	struct pollfd p[CLIENTS + 1] = { [CLIENTS] = { .fd = behind[0], .events = POLLIN } };
 	int64_t next = now_ns();
 	int saves = 0;
 
 	for (int i = 0; i < CLIENTS; i++)
 		p[i] = (struct pollfd){ .fd = ends[i][0], .events = POLLIN };
-	while (saves < SAVES && poll(p, CLIENTS, 1000) > 0) {
+	while (saves < SAVES && poll(p, CLIENTS + 1, 1000) > 0) {
 		for (int i = 0; i < CLIENTS; i++)
-			if (p[i].revents && !handle(p[i].fd))
+			if (p[i].revents && !handle_one(p[i].fd))
 				return;
+		if (p[CLIENTS].revents && !take_up())
+			return;
 		if (now_ns() >= next) {
 			save();
 			saves++;
@@ -87,19 +123,22 @@ int main(int argc, char **argv)
 {
 	pthread_t t;
 
-	(void)argv;
-	if (argc > 1)
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, behind) || pthread_create(&t, NULL, somebody, NULL))
+		return 1;
+	if (argc == 2)
 		accept_clients();
-	for (int i = 0; argc == 1 && i < CLIENTS; i++) {
+	for (int i = 0; argc != 2 && i < CLIENTS; i++) {
 		if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends[i]))
 			return 1;
 		pthread_create(&t, NULL, client, &ends[i][1]);
 	}
-	loop();
+	(void)argv;
+	loop(argc == 3 ? take : handle);
 	return 0;
 }
 C
 expect 0 "$VPROF" annotate --start handle --end handle --name command
+expect 0 "$VPROF" annotate --start 'take@return key=arg0' --end 'answer key=arg0' --name aside
 expect 0 "$VPROF" build --functions all -- cc -O1 -pthread -o loop loop.c
 cat >clients.py <<'P'
 import socket, sys, threading, time
@@ -141,4 +180,13 @@ for command in ./loop "sh outside.sh"; do
 	says "before an interval begins its thread was busy" "begin the interval where the request arrives"
 	[ "$(grep -c True verdict)" = 4 ] && pass || fail "before the start, $command: $(cat verdict)"
 done
+
+expect 0 "$VPROF" record -- ./loop put aside
+expect 0 "$VPROF" show summary --interval aside --format json
+python3 - "$work/.out" >verdict <<'P'
+import json, sys
+b = json.load(open(sys.argv[1]))["before_start"]
+print("a tenth of the run at most", b["mean_ns"] < 100e6, b)
+P
+grep -q True verdict && pass || fail "put aside: $(cat verdict)"
 finish

@@ -240,7 +240,7 @@ static uint64_t open_interval(struct replay *p, uint32_t name, const struct raw_
 		.lost = e->words[2] & BEGIN_SHORT || replay_lacks_name(p, e->words[0]),
 		.root_only = e->words[2] & BEGIN_ROOT_ONLY,
 		.weight = begin_weight(e->words[2]),
-		.start_tid = tid_of(p, e->thread), .start_ns = e->ns, .idle_ns = p->stacks[e->thread].idle_ns,
+		.start_tid = tid_of(p, e->thread), .start_ns = e->ns, .idle_ns = replay_idle_ns(p, e->thread),
 	};
 	w->key = e->words[1];
 	w->thread = e->thread;

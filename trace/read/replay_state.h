@@ -50,7 +50,8 @@ struct replay {
 	struct map *place_of;		/* sid -> index in workers + 1; 0: it has ended */
 	struct map *parents;		/* pid -> parent pid */
 	struct map *tasks;		/* hash of (pid, queue, task) -> index in enqueued + 1 */
-	struct { struct label items[LABELS_MAX]; size_t cnt; int64_t idle_ns; } *stacks;	/* by thread */
+	struct { struct label items[LABELS_MAX]; size_t cnt; int64_t idle_ns, waited_ns; uint64_t waited_sid; } *stacks;	/* by thread;
+					 * replay_note_idle() */
 	struct map *unfinished;		/* SIDs, once known; NULL: not known yet, or not wanted */
 	uint32_t *interval_names;	/* by label: index into t->interval_names, or NAME_NONE */
 	VEC(struct worker) workers;	/* items with sid 0 are free */
@@ -96,6 +97,8 @@ void replay_dequeue(struct replay *p, const struct raw_event *e);
 void replay_create(struct replay *p, const struct raw_event *e);
 
 /* replay_tasks.c: e is perhaps a wait in which the thread, which works on sid, is ready for the next interval. */
+/* Until when the thread was idle, as an interval begins on it; 0: not known. */
+int64_t replay_idle_ns(const struct replay *p, uint32_t thread);
 void replay_note_idle(struct replay *p, const struct raw_event *e, uint64_t sid);
 
 /* replay_losses.c: called when the interval ends, or when no more events come. */

@@ -50,11 +50,24 @@ void replay_create(struct replay *p, const struct raw_event *e)
 
 /*
  * A wait for a stream, a poll or an accept (a disk's has neither an object nor a waker) while the thread works on nothing.
- * Example: poll 10..30, BEGIN 32: idle until 30.
+ * Example: poll 10..30, BEGIN 32: idle until 30.  A thread that put an interval aside still has it: BEGIN 1 at 2, poll 10..30,
+ * BEGIN 2 at 32, and 1 is open: it was idle as well.
  */
 void replay_note_idle(struct replay *p, const struct raw_event *e, uint64_t sid)
 {
-	if (e->kind == EVENT_WAIT && e->words[1] == WAIT_IO && (e->words[2] || e->words[3]) && sid == SID_NONE &&
-	    (int64_t)e->words[0] > e->ns)
+	if (e->kind != EVENT_WAIT || e->words[1] != WAIT_IO || !(e->words[2] || e->words[3]) || (int64_t)e->words[0] <= e->ns)
+		return;
+	if (sid == SID_NONE) {
 		p->stacks[e->thread].idle_ns = (int64_t)e->words[0];
+	} else {
+		p->stacks[e->thread].waited_ns = (int64_t)e->words[0];
+		p->stacks[e->thread].waited_sid = sid;
+	}
+}
+
+int64_t replay_idle_ns(const struct replay *p, uint32_t thread)
+{
+	bool was_put_aside = p->stacks[thread].waited_ns > p->stacks[thread].idle_ns && find_worker(p, p->stacks[thread].waited_sid);
+
+	return was_put_aside ? p->stacks[thread].waited_ns : p->stacks[thread].idle_ns;
 }
