@@ -113,6 +113,7 @@ build_server() {
 		return 0
 	fi
 	say "build, functions ${functions:-chosen}"
+	rm -f "$dir/tree/$program"	# it has a runtime of vprof's, which may be another by now
 	# shellcheck disable=SC2086 # words, if there are any
 	logged build.out "$vprof" build ${functions:+--functions $functions} -- sh -c "$build"
 	echo "${functions:-chosen}" >"$dir/built"

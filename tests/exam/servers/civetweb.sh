@@ -4,6 +4,7 @@
 source=civetweb release=1.15+dfsg
 kind='C++, thread pool'
 plant_in=src
+program=embedded_cpp
 build='make -f Makefile.exam'
 interval="--start 'produce_socket key=arg1->sock' --resume 'process_new_connection key=arg0->client.sock'
 	--end 'close_connection@entry key=arg0->client.sock'"
@@ -23,5 +24,5 @@ serve() {
 		awk 'BEGIN { for (i = 0; i < 120000; i++) printf "user%d:%s:%032d\n", i, "mydomain.com", i }' >"$dir/www/private/.htpasswd"
 		echo "the page" >"$dir/www/private/page.html"
 	fi
-	begin "$dir/tree/embedded_cpp"
+	begin "$dir/tree/$program"
 }

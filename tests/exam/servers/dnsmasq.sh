@@ -4,6 +4,7 @@
 source=dnsmasq release=2.90
 kind='C, event loop, upstream'
 plant_in=src
+program=src/dnsmasq
 build='make -j2 CFLAGS="-g -O2" LDFLAGS=-pthread'
 interval="--start 'get_new_frec@return key=ret if ret != 0' --end 'return_reply key=arg1'"
 # The lock: a thread writes down how many answers there were, under the mutex with which each is counted.  Its own: 60,000 lines of
@@ -20,7 +21,7 @@ serve() {
 	[ -f "$hosts" ] || awk 'BEGIN { for (i = 0; i < 60000; i++)
 		printf "10.%d.%d.%d host%d.example.org\n", i / 65536, i / 256 % 256, i % 256, i }' >"$hosts"
 	begin python upstream names "$upstream"
-	begin "$dir/tree/src/dnsmasq" -k -C /dev/null -u root -x "" -p "$port" -a 127.0.0.1 -z -R -h -H "$hosts" -c 150 \
+	begin "$dir/tree/$program" -k -C /dev/null -u root -x "" -p "$port" -a 127.0.0.1 -z -R -h -H "$hosts" -c 150 \
 		-S "127.0.0.1#$upstream" --log-facility=-
 	export EXAM_SERVER_PID="${began%% *}"
 }

@@ -16,7 +16,7 @@ DOUBTS = ("Not known what", " may cause ", " may begin too late", "Nothing cause
 def is_accepted(cause, accepted, upstream):
     if "peer" in accepted and f"127.0.0.1:{upstream}" in f"{cause.get('peer')} {cause['function']}":
         return True
-    return cause["function"] in accepted
+    return (cause["function"] or "").split("(")[0] in accepted  # C++: without its parameters
 
 
 def verdict(found, accepted, callers, upstream):

@@ -4,6 +4,7 @@
 source=mini-httpd release=1.30
 packages=libssl-dev
 kind='C, process per connection'
+program=mini_httpd
 build='make'
 interval='--start handle_request --end finish_request@entry'
 # The lock: a process begins the file of hits anew, under the lock (flock) that each request takes.  I/O: a note of each access, on a
@@ -22,5 +23,5 @@ serve() {
 		echo "the page" >"$dir/www/page.html"
 		(cd "$dir/www/many" && seq 12000 | xargs touch)
 	fi
-	begin "$dir/tree/mini_httpd" -D -p "$port" -h 127.0.0.1 -d "$dir/www" -u root
+	begin "$dir/tree/$program" -D -p "$port" -h 127.0.0.1 -d "$dir/www" -u root
 }

@@ -4,6 +4,7 @@
 source=mosquitto release=2.0
 kind='C, event loop'
 plant_in=src
+program=src/mosquitto
 build='make -C src -j2 WITH_TLS=no WITH_CJSON=no WITH_DOCS=no CFLAGS="-g -O2 -Wall" mosquitto'
 interval='--start handle__publish --end handle__publish'
 # The lock: a thread begins the audit anew, under the mutex with which each message is counted.  I/O: a note of each message, on a
@@ -30,7 +31,7 @@ serve() {
 		autosave_interval $autosave
 	END
 	if [ ! -f "$dir/retained.db" ]; then
-		EXAM_CAUSE=none env -u VPROF_ARENA -u LD_PRELOAD "$dir/tree/src/mosquitto" -c "$dir/mosquitto.conf" >>"$dir/$case.out" 2>&1 &
+		EXAM_CAUSE=none env -u VPROF_ARENA -u LD_PRELOAD "$dir/tree/$program" -c "$dir/mosquitto.conf" >>"$dir/$case.out" 2>&1 &
 		filling=$!
 		(python client fill none 0 "$dir/fill.log")
 		kill -TERM $filling
@@ -38,5 +39,5 @@ serve() {
 		mv "$dir/db/mosquitto.db" "$dir/retained.db"
 	fi
 	cp "$dir/retained.db" "$dir/db/mosquitto.db"
-	begin "$dir/tree/src/mosquitto" -c "$dir/mosquitto.conf"
+	begin "$dir/tree/$program" -c "$dir/mosquitto.conf"
 }

@@ -6,6 +6,7 @@ packages='libevent-dev pkg-config'
 kind='C, event loop, upstream'
 plant_in=include
 configure='./configure --without-openssl --without-cares CFLAGS="-g -O2"'
+program=pgbouncer
 build='make -j2 pgbouncer'
 interval="--start 'handle_client_work key=arg0 if arg1->type == 81' --end 'release_server@entry key=arg0->link if arg0->link != 0'"
 # The queue: a thread writes queries down; one that comes while three are still to be written waits.  Its own: 60,000 users, read
@@ -41,6 +42,6 @@ serve() {
 	nobody=
 	[ "$(id -u)" != 0 ] || nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
 	# shellcheck disable=SC2086 # nothing, or words: it does not run as root
-	begin $nobody "$dir/tree/pgbouncer" -q "$dir/pgbouncer.ini"
+	begin $nobody "$dir/tree/$program" -q "$dir/pgbouncer.ini"
 	export EXAM_SERVER_PID="${began%% *}" EXAM_USERS="$users"
 }

@@ -6,6 +6,7 @@ packages=
 kind='C, thread per connection'
 plant_in=src
 configure='./configure --disable-manpage_support CFLAGS="-g -O2"'
+program=src/tinyproxy
 build='make -j2'
 interval='--start handle_connection --end handle_connection'
 # The lock: a thread writes the statistics down, holding their mutex.  Its own: the filter, 800 expressions on a long URL.
@@ -35,5 +36,5 @@ FilterExtended On"
 		$filter
 	END
 	begin python upstream http "$upstream"
-	begin "$dir/tree/src/tinyproxy" -d -c "$dir/tinyproxy.conf"
+	begin "$dir/tree/$program" -d -c "$dir/tinyproxy.conf"
 }
