@@ -118,7 +118,7 @@ as_bob sh -c "head -c 512 /dev/zero | tr '\0' '\331' >'$D/vprof.db-journal'"
 look_at 4 "a journal of nothing"
 rm -f "$D/vprof.db-journal"
 as_bob sh -c "mv '$D/vprof.db' '$D/kept' && mkfifo '$D/vprof.db'"
-timeout 20 "$VPROF" -d "$D" show runs >"$work/.out" 2>&1
+timeout 300 "$VPROF" -d "$D" show runs >"$work/.out" 2>&1
 [ $? = 5 ] && pass || fail "a pipe in the place of the database: $(cat "$work/.out")"
 as_bob sh -c "rm '$D/vprof.db' && mv '$D/kept' '$D/vprof.db'"
 
@@ -158,7 +158,7 @@ attack()
 	as_bob "$FLIP" "$work/going" "$work/$where" "$work/home/link" ${seen:+"$seen"} >flips 2>&1 &
 	flipper=$!
 	# shellcheck disable=SC2086
-	(cd "$work/$HERE" 2>/dev/null || cd "$work/canary"; cd "$work"; timeout 30 "$VPROF" "$@") >"$work/.out" 2>"$work/.err" </dev/null
+	(cd "$work/$HERE" 2>/dev/null || cd "$work/canary"; cd "$work"; timeout 300 "$VPROF" "$@") >"$work/.out" 2>"$work/.err" </dev/null
 	status=$?
 	rm -f going
 	wait $flipper
