@@ -43,9 +43,16 @@ uint64_t factor_intervals_needed(const struct findings *f, const struct factor *
 	return needed(f, x->share, x->ci95, o->threshold);
 }
 
+/* What is called the cause has at least half of the share that is told: 52 % -+ 47 is not known well enough for that. */
 uint64_t cause_intervals_needed(const struct findings *f, const struct summed_cause *c, double threshold)
 {
+	uint64_t counts, half;
+
 	if (f->interval.cnt < FINDINGS_INTERVALS_MIN)
 		return FINDINGS_INTERVALS_MIN - f->interval.cnt;
-	return c->has_ci95 ? needed(f, c->share, c->ci95, threshold) : 0;
+	if (!c->has_ci95)
+		return 0;
+	counts = needed(f, c->share, c->ci95, threshold);
+	half = c->share > threshold ? needed(f, c->share, c->ci95, nextafter(c->share, 0)) : 0;
+	return counts > half ? counts : half;
 }

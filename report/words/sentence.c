@@ -174,6 +174,10 @@ static bool is_open(const struct findings *f, const struct summed_cause *c)
 
 		if (n->open && (n->kind == NODE_FUNCTION || n->kind == NODE_BODY))
 			return true;
+		while (n->kind == NODE_BLAME || n->kind == NODE_WAIT)	/* a wait of its own may be of something that it calls */
+			n = &f->nodes.items[n->parent];
+		if (n->open && c->function && n->function && strcmp(n->function, c->function) == 0)
+			return true;
 	}
 	return false;
 }
@@ -235,7 +239,7 @@ static void add_cause(struct str *s, const struct findings *f, const struct summ
 	add_before_start(s, f, utf8);
 	cpu_add_reason(s, f, cpu_claim_of_cause(c));
 	add_missing(s, f);
-	if (c->how == HOW_CPU && is_open(f, c))
+	if (c->known && c->how != HOW_QUEUE && !c->peer && is_open(f, c))
 		str_add(s, " It calls functions that carry no probe yet: probe them to see further.");
 }
 

@@ -338,9 +338,28 @@ static void test_needed(void **state)
 	assert_int_equal(factor_intervals_needed(f, &x, &o), 0);
 }
 
+/* 52 -+ 47 may be anything; half of 26 is what is asked: 400 * (47 / 26)^2 - 400 = 907, in two digits 910. */
+static void test_cause_needed(void **state)
+{
+	_cleanup_(findings_freep) struct findings *f = findings_new();
+	struct summed_cause c = { .known = true, .share = .52, .has_ci95 = true, .ci95 = { .05, .99 } };
+
+	(void)state;
+	f->interval.cnt = 400;
+	assert_int_equal(cause_intervals_needed(f, &c, .05), 910);
+	c.ci95[0] = .27;		/* more than a half of it */
+	c.ci95[1] = .77;
+	assert_int_equal(cause_intervals_needed(f, &c, .05), 0);
+	c.has_ci95 = false;
+	assert_int_equal(cause_intervals_needed(f, &c, .05), 0);
+	f->interval.cnt = 20;
+	assert_int_equal(cause_intervals_needed(f, &c, .05), 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cause_needed),
 		cmocka_unit_test(test_two_blocks),
 		cmocka_unit_test(test_joined),
 		cmocka_unit_test(test_odd_number),

@@ -28,12 +28,12 @@ static void test_sentences(void **state)
 	want_sentence(f, &o, "flush_log (server.c:41) causes 60 % of the variance of 'request'"
 			" (95 % CI 51 to 72): log_append > lock wait (server.c:28) because of flush_log, which sleeps."
 			" Next: unknown (36 %).");
-	/* 60 % -+ 60: half the width must come down to 57.5, 400 * (60/57.5)^2 - 400 = 35.5. */
+	/* 60 % -+ 60: half the width must come down to 30, so that half of it is sure: 400 * (60/30)^2 - 400 = 1,200. */
 	f->causes.items[0].ci95[0] = 0;
 	f->causes.items[0].ci95[1] = 1.2;
 	want_sentence(f, &o, "flush_log (server.c:41) may cause 60 % of the variance of 'request'"
 			" (95 % CI 0 to 120): log_append > lock wait (server.c:28) because of flush_log, which sleeps."
-			" That is not resolved yet: it takes about 36 more intervals to tell. Next: unknown (36 %).");
+			" That is not resolved yet: it takes about 1,200 more intervals to tell. Next: unknown (36 %).");
 	f->interval.cnt = 20;
 	f->causes.items[0].has_ci95 = false;
 	want_sentence(f, &o, "flush_log (server.c:41) may cause 60 % of the variance of 'request':"
@@ -55,7 +55,17 @@ static void test_sentences(void **state)
 	f->causes.items[0].places.items[0] = 7;
 	want_sentence(f, &o, "flush_log (server.c:41) causes 60 % of the variance of 'request' (95 % CI 55 to 65): it runs."
 			" It calls functions that carry no probe yet: probe them to see further.");
+	/* It sleeps, as far as is known; a function without a probe that it calls may be the one. */
+	f->causes.items[0].how = HOW_OTHER;
+	f->causes.items[0].is_wait = true;
+	f->causes.items[0].wait = STATE_SLEEP;
+	want_sentence(f, &o, "flush_log (server.c:41) causes 60 % of the variance of 'request' (95 % CI 55 to 65): it sleeps."
+			" It calls functions that carry no probe yet: probe them to see further.");
+	f->causes.items[0].how = HOW_CPU;
+	f->causes.items[0].is_wait = false;
 	f->causes.items[0].share = 1.5;
+	f->causes.items[0].ci95[0] = 1.45;
+	f->causes.items[0].ci95[1] = 1.55;
 	want_sentence(f, &o, "flush_log (server.c:41) causes all of the variance of 'request' (and more, which other causes offset):"
 			" it runs. It calls functions that carry no probe yet: probe them to see further.");
 	f->interval.variance_ns2 = 0;
