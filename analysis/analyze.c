@@ -132,6 +132,20 @@ static void note_requests(struct findings *f, const struct trace *t)
 	}
 }
 
+static const char *kept(struct findings *f, const char *text)
+{
+	return text ? arena_strdup(f->arena, text) : NULL;
+}
+
+/* The trace may be gone before the findings are. */
+static void keep_look(struct findings *f, const struct look *k)
+{
+	f->look = *k;
+	f->look.reader = kept(f, k->reader);
+	f->look.writer = kept(f, k->writer);
+	f->look.unnamed_file = kept(f, k->unnamed_file);
+}
+
 int analyze_collected(const struct trace *names, struct collected *c, const struct nestings *nestings,
 		      const struct lives *lives, uint64_t clamped, uint32_t name, const struct analyze_options *o, struct findings **ret)
 {
@@ -157,7 +171,7 @@ int analyze_collected(const struct trace *names, struct collected *c, const stru
 	if (name != NAME_NONE)
 		f->interval.name = arena_strdup(f->arena, names->interval_names.items[name]);
 	f->clamped = clamped;
-	f->look = names->look;
+	keep_look(f, &names->look);
 	f->samples = c->v->all_samples;
 	f->effective_samples = (uint64_t)c->v->effective_samples;
 	run_passes(&a, &around);

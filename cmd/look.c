@@ -171,6 +171,19 @@ static bool are_requests(const struct looking *l, int *ret_status)
 	return true;
 }
 
+/* Where an interval would begin and end in the sources. */
+static json_t *annotate_json(const struct look *k)
+{
+	json_t *o;
+
+	if (!k->reader || !k->writer)
+		return json_null();
+	o = json_object();
+	json_set(o, "start", json_text(k->reader));
+	json_set(o, "end", json_text(k->writer));
+	return o;
+}
+
 static json_t *look_json(const struct look *k)
 {
 	json_t *o = json_object();
@@ -180,6 +193,8 @@ static json_t *look_json(const struct look *k)
 	json_set(o, "exchanges", json_u64(k->requests));
 	json_set(o, "connections", json_u64(k->connections));
 	json_set(o, "cost_ns", k->cost_ns ? json_integer(k->cost_ns) : json_null());
+	json_set(o, "sample_cost_ns", k->sample_cost_ns ? json_integer(k->sample_cost_ns) : json_null());
+	json_set(o, "annotate", annotate_json(k));
 	return o;
 }
 
@@ -223,6 +238,17 @@ static int print_trees(const struct looking *l, struct diag *reterr)
 	return EXIT_DONE;
 }
 
+/* With the sources at hand: where an interval would begin and end, and what to record in it. */
+static void tell_next(const struct looking *l)
+{
+	const struct look *k = &l->findings->look;
+
+	note_line("next: vprof show critical-path --slowest 1");
+	if (k->reader && k->writer)
+		note_line("with the sources: vprof annotate --start %s --end %s; vprof iterate --from %u -- COMMAND", k->reader, k->writer,
+			  l->run.number);
+}
+
 static int show_look(const struct looking *l, struct diag *reterr)
 {
 	int status = EXIT_DONE;
@@ -234,7 +260,7 @@ static int show_look(const struct looking *l, struct diag *reterr)
 	tell_requests(l);
 	status = print_trees(l, reterr);
 	if (status == EXIT_DONE && !l->json)
-		note_line("next: vprof show critical-path --slowest 1");
+		tell_next(l);
 	return finish_output(status);
 }
 

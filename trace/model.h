@@ -263,6 +263,9 @@ struct look {
 	uint64_t unseen_arrivals;		/* requests whose arrival was not seen: left out */
 	uint64_t several;		/* that hold several, sent without waiting for the answer */
 	uint64_t answers, unsolicited;	/* sends in all; those that answer nothing */
+	const char *reader, *writer;	/* functions in which requests are read, and answers sent; NULL: not known */
+	uint64_t stacks, unnamed_stacks;	/* of threads with a request; those whose innermost function has no name */
+	const char *unnamed_file;	/* most of these are in that file; NULL: none */
 };
 
 enum { HOLE_TIDS = 4 };

@@ -161,6 +161,10 @@ struct refinement {
 	struct refine_state *state;
 };
 
+/* Before the first step: the first run records these functions besides those that any plan has, and no others.  Returns how many of them
+ * can take a probe. */
+size_t refinement_begin_with(struct refinement *r, const bool *wanted);
+
 struct refinement *refinement_new(const struct refine_project *p, const struct refine_options *o);
 void refinement_free(struct refinement *r);
 DEFINE_CLEANUP(struct refinement *, refinement_free);

@@ -10,6 +10,7 @@
 #define SEVERAL_SHARE 0.05
 #define UNSOLICITED_SHARE 0.05
 #define PARKED_SHARE 0.20
+#define UNNAMED_SHARE 0.25
 #define SAMPLE_COST_SHARE 0.02
 #define SAMPLE_COST_USUAL_NS 30e3
 
@@ -68,6 +69,18 @@ static void warn_few_samples(const struct analysis *a)
 		      a->f->samples, a->f->effective_samples, SAMPLED_LEAST);
 }
 
+static void warn_unnamed(const struct analysis *a)
+{
+	const struct look *k = &a->t->look;
+
+	if (!k->unnamed_file || (double)k->unnamed_stacks <= UNNAMED_SHARE * (double)k->stacks)
+		return;
+	findings_warn(a->f, "unnamed-frames",
+		      "in %.0f %% of the stacks of threads that had a request the innermost function has no name, mostly in %s: their time is that "
+		      "of the function with a name around it; install its debug symbols (Debian: PACKAGE-dbgsym, or DEBUGINFOD_URLS)",
+		      100 * (double)k->unnamed_stacks / (double)k->stacks, k->unnamed_file);
+}
+
 void warn_look(const struct analysis *a)
 {
 	const struct look *k = &a->t->look;
@@ -85,5 +98,6 @@ void warn_look(const struct analysis *a)
 			      100 * (double)k->unsolicited / (double)sends);
 	warn_parked(a);
 	warn_sample_cost(a);
+	warn_unnamed(a);
 	warn_few_samples(a);
 }

@@ -30,7 +30,7 @@
 static unsigned arg_k = UINT_MAX, arg_max_runs = UINT_MAX;	/* not given */
 static unsigned arg_jobs, arg_buffer_mib;
 static double arg_threshold = NAN, arg_overhead = NAN;
-static const char *arg_policy = "budget", *arg_format = "text";
+static const char *arg_policy = "budget", *arg_format = "text", *arg_from;
 static bool arg_ask, arg_restart, arg_uncalled, arg_ignore_status, arg_verbose;
 
 static void loop_release(struct loop *l)
@@ -134,12 +134,24 @@ static int end_early(struct loop *l, const struct diag *diag)
 	return status;
 }
 
-static int iterate(struct loop *l)
+/* Returns whether that was all. */
+static bool begin_with_look(struct loop *l, const struct findings *look)
+{
+	size_t cnt = iterate_begin_with(l, look);
+
+	l->restart = true;		/* it is no continuation of another iteration */
+	note_line("the first run records %zu functions that the look names, and what the running ones call", cnt);
+	return cnt > 0;
+}
+
+static int iterate(struct loop *l, const struct findings *look)
 {
 	struct diag diag = DIAG_INIT;
 
 	if (prepare(l, &diag) < 0)
 		return fail(&diag);
+	if (look && !begin_with_look(l, look))
+		return fail_now(EXIT_NO_EVIDENCE, "vprof iterate without --from", "no function that the look names is the project's");
 	style_init(&l->style, stderr, false);
 	note_line("%zu functions, %zu of them start, end or resume intervals; policy %s, k %u, "
 		  "threshold %.3g %%",
@@ -175,6 +187,7 @@ static void take_settings(struct loop *l)
 static int iterate_run(int argc, char **argv)
 {
 	_cleanup_(loop_release) struct loop l = { .rounds = json_array() };
+	_cleanup_(findings_freep) struct findings *look = NULL;
 	struct diag diag = DIAG_INIT;
 	char *const *given = NULL;
 	int status;
@@ -187,12 +200,19 @@ static int iterate_run(int argc, char **argv)
 	status = take_options(&l.config, &l.options);
 	if (status)
 		return status;
+	if (store_open(data_dir(), true, &l.store, &diag) < 0 || (arg_from && iterate_read_look(&l, arg_from, &look, &diag) < 0))
+		return fail(&diag);
+	if (look && iterate_look_answers(look, l.options.threshold)) {
+		iterate_tell_look(&l, look, true);
+		return finish_output(EXIT_DONE);
+	}
+	if (look)
+		iterate_tell_look(&l, look, false);
 	if (record_command(&l.config, "iterate", given, &l.run_command, &diag) < 0 ||
-	    store_open(data_dir(), true, &l.store, &diag) < 0 ||
 	    lock_to_build(&l.config, &diag) < 0 ||
 	    build_command(l.store, &l.config, "iterate", NULL, &l.build_command, &diag) < 0)
 		return fail(&diag);
-	return iterate(&l);
+	return iterate(&l, look);
 }
 
 static const struct option_desc iterate_options[] = {
@@ -201,6 +221,7 @@ static const struct option_desc iterate_options[] = {
 	{ 0, "policy", "POLICY", OPT_STR, &arg_policy, "budget: several levels a run; paper: Algorithm 3, one level" },
 	{ 0, "max-runs", "N", OPT_UINT, &arg_max_runs, "stop after N runs (default 12)" },
 	{ 0, "overhead", "F", OPT_DOUBLE, &arg_overhead, "budget: overhead of the probes, as a fraction of the mean latency (default 0.05)" },
+	{ 0, "from", "RUN", OPT_STR, &arg_from, "begin with what vprof look found in that run; where that is the answer, nothing is built" },
 	{ 0, "ask", NULL, OPT_FLAG, &arg_ask, "ask which factors to break down (needs a terminal)" },
 	{ 0, "restart", NULL, OPT_FLAG, &arg_restart, "start again instead of continuing an interrupted iteration" },
 	{ 0, "uncalled", NULL, OPT_FLAG, &arg_uncalled, "budget: in the first run also probe functions that earlier runs never called" },

@@ -4,6 +4,7 @@
  *
  *	iterate.c		options; from the first run to the last
  *	iterate_round.c		one round: plan, rebuild, run, analyse, decide
+ *	iterate_from.c		--from: it begins with what a look found
  *	iterate_start.c		what it began with
  *	iterate_resume.c	an iteration that was interrupted goes on
  *	iterate_missing.c	what was planned and not recorded
@@ -85,6 +86,12 @@ int iterate_resume(struct loop *l, struct diag *reterr);
 struct iteration_start;
 int iterate_keep_start(const struct loop *l, struct diag *reterr);
 char *iterate_start_difference(const struct loop *l, const struct iteration_start *start);
+
+/* --from: the look's findings; whether they are the answer already; else the functions of the first plan, returns how many. */
+int iterate_read_look(struct loop *l, const char *text, struct findings **ret, struct diag *reterr);
+bool iterate_look_answers(const struct findings *f, double threshold);
+size_t iterate_begin_with(struct loop *l, const struct findings *f);
+void iterate_tell_look(const struct loop *l, const struct findings *f, bool is_all);
 
 /* Asks about everything that the next plan would break down, and keeps the answers.  The answer quit
  * sets l->stop. */

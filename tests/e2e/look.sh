@@ -191,6 +191,13 @@ more_than() # WHAT SHARE LEAST
 look_at threads
 more_than "log_append waits for the lock" "$(share threads.json lock log_append)" .5
 more_than "write_out, asleep, has the lock" "$(share threads.json sleep write_out)" .4
+"$VPROF" show intervals threads --format json >intervals.json || fail "show intervals: $?"
+[ "$(json_of intervals.json 'len({i["connection"] for i in d["intervals"]}), {(i["port"], i["bytes_in"], i["bytes_out"]) for i in d["intervals"]}')" = \
+	"5 {($port, $((${#secret} + 1)), 7)}" ] && pass || fail "show intervals: connections, port or bytes are wrong"
+"$VPROF" iterate --from threads -- true >from.out 2>from.err
+[ $? = 0 ] && grep -q "0 builds" from.out && pass || { cat from.out from.err; fail "iterate --from: the answer is a wait, and it did not end with it"; }
+[ "$(json_of threads.json 'd["look"]["annotate"]')" = "{'start': 'serve_request', 'end': 'serve_request'}" ] && pass ||
+	fail "what to annotate is not proposed: $(json_of threads.json 'd["look"]')"
 look_at loop
 more_than "requests wait while others are served" "$(share loop.json busy slow_command)" .3
 more_than "slow requests are slow themselves" "$(share loop.json sleep slow_command)" .05

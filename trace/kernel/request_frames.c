@@ -43,7 +43,7 @@ struct maker {
 	struct map *system;		/* number of a name that is of a system library's */
 	struct map *function_of;	/* number of a name -> function plus one */
 	struct map *chain_of;		/* parent << 32 | function -> chain */
-	struct map *idle_names, *votes;	/* by number of a name */
+	struct map *idle_names;		/* by number of a name */
 	struct map *receivers;		/* kernel tids */
 	uint64_t *idle_cnt;		/* by text: waits of threads that have no request */
 	uint64_t most_idle_cnt;		/* of one text */
@@ -173,14 +173,16 @@ static void find_chains(struct maker *m, struct stack_reading *ret)
 	}
 }
 
-static bool ends_in_read(const struct maker *m)
-{
-	static const char *const reads[] = { "read", "__read", "recv", "__recv", "recvfrom", "__recvfrom", "recvmsg", "__recvmsg",
-					     "readv", "__readv", "__libc_recv", "__libc_read", "__libc_recvmsg" };
+static const char *const reads[] = { "read", "__read", "recv", "__recv", "recvfrom", "__recvfrom", "recvmsg", "__recvmsg", "readv", "__readv",
+				     "__libc_recv", "__libc_read", "__libc_recvmsg", NULL };
+static const char *const writes[] = { "write", "__write", "send", "__send", "sendto", "__sendto", "sendmsg", "__sendmsg", "writev", "__writev",
+				      "sendfile", "sendfile64", "__libc_send", "__libc_write", "__libc_sendmsg", NULL };
 
+static bool ends_in(const struct maker *m, const char *const *calls)
+{
 	for (size_t i = m->text.cnt; i-- > 0 && m->text.frames[i].is_system; )
-		for (size_t j = 0; j < sizeof(reads) / sizeof(reads[0]); j++)
-			if (is_called(m, &m->text.frames[i], reads[j]))
+		for (const char *const *call = calls; *call; call++)
+			if (is_called(m, &m->text.frames[i], *call))
 				return true;
 	return false;
 }
@@ -325,34 +327,107 @@ static bool is_more(uint64_t key, uint64_t value, void *arg)
 	return true;
 }
 
+/* The outermost function of a stack that is in none of those in which threads wait for requests; UINT32_MAX: there is none. */
+static uint32_t first_busy(const struct maker *m)
+{
+	uint64_t unused;
+
+	for (size_t i = first_own(m); i < m->text.cnt; i++)
+		if (!m->text.frames[i].is_system && !map_get(m->idle_names, m->text.frames[i].name, &unused))
+			return m->text.frames[i].name;
+	return UINT32_MAX;
+}
+
+static uint32_t innermost_own(const struct maker *m)
+{
+	size_t last = last_own(m, first_own(m));
+
+	return last == SIZE_MAX ? UINT32_MAX : m->text.frames[last].name;
+}
+
+/* The function, by that rule, of most stacks that end in such a call: its number; UINT32_MAX: none.  cnt: stacks by text. */
+static uint32_t most_ending_in(struct maker *m, const char *const *calls, const uint64_t *cnt, uint32_t (*function_in)(const struct maker *m))
+{
+	_cleanup_(map_freep) struct map *votes = map_new();
+	struct vote best = { UINT32_MAX, 0 };
+
+	for (size_t i = 0; i < m->k->texts.cnt; i++) {
+		uint32_t name;
+
+		if (!cnt[i])
+			continue;
+		take_apart(m, m->k->texts.items[i]);
+		if (!ends_in(m, calls) || (function_in == first_busy && m->f->texts[i].is_idle))
+			continue;
+		name = function_in(m);
+		if (name != UINT32_MAX)
+			*map_slot(votes, name) += cnt[i];
+	}
+	map_each(votes, is_more, &best);
+	return best.cnt ? best.name : UINT32_MAX;
+}
+
+/* Where each connection has a thread, that one waits in the function that reads. */
+static uint32_t where_it_calls(struct maker *m, const char *const *calls, const uint64_t *cnt)
+{
+	uint32_t name = most_ending_in(m, calls, cnt, first_busy);
+
+	return name != UINT32_MAX ? name : most_ending_in(m, calls, cnt, innermost_own);
+}
+
+static const char *name_of(const struct maker *m, uint32_t number)
+{
+	return number == UINT32_MAX ? NULL : arena_strdup(m->t->arena, names_get(m->names, number));
+}
+
 static void find_reader(struct maker *m)
 {
-	struct vote best = { UINT32_MAX, 0 };
 	_cleanup_(freep) uint64_t *cnt = xcalloc(m->k->texts.cnt + 1, sizeof(*cnt));
+	uint32_t reader;
 	uint64_t unused;
 
 	for (size_t i = 0; i < m->k->stacks.cnt; i++)
 		if (map_get(m->receivers, m->k->stacks.items[i].tid, &unused))
 			cnt[m->k->stacks.items[i].stack]++;
-	for (size_t i = 0; i < m->k->texts.cnt; i++) {
-		if (!cnt[i])
-			continue;
-		take_apart(m, m->k->texts.items[i]);
-		if (!ends_in_read(m) || m->f->texts[i].is_idle)
-			continue;
-		for (size_t j = first_own(m); j < m->text.cnt; j++)
-			if (!m->text.frames[j].is_system && !map_get(m->idle_names, m->text.frames[j].name, &unused)) {
-				*map_slot(m->votes, m->text.frames[j].name) += cnt[i];
-				break;
-			}
-	}
-	map_each(m->votes, is_more, &best);
-	m->f->knows_reader = best.cnt > 0;
-	for (size_t i = 0; best.cnt && i < m->k->texts.cnt; i++) {
+	reader = most_ending_in(m, reads, cnt, first_busy);
+	m->f->knows_reader = reader != UINT32_MAX;
+	m->t->look.reader = name_of(m, where_it_calls(m, reads, cnt));
+	m->t->look.writer = name_of(m, where_it_calls(m, writes, cnt));
+	for (size_t i = 0; m->f->knows_reader && i < m->k->texts.cnt; i++) {
 		take_apart(m, m->k->texts.items[i]);
 		for (size_t j = 0; j < m->text.cnt; j++)
-			m->f->texts[i].reads |= m->text.frames[j].name == best.name;
+			m->f->texts[i].reads |= m->text.frames[j].name == reader;
 	}
+}
+
+/* "main;serve;[libfoo.so]" -> "[libfoo.so]", NULL: the innermost has a name. */
+static const char *unnamed_innermost(const char *text)
+{
+	const char *last = strrchr(text, ';');
+
+	last = last ? last + 1 : text;
+	return *last == '[' && strcmp(last, "[deeper]") != 0 && strcmp(last, "[unknown]") != 0 ? last : NULL;
+}
+
+/* Of threads while they have a request. */
+static void count_unnamed(struct maker *m, const busy_times *busy)
+{
+	_cleanup_(map_freep) struct map *files = map_new();
+	struct vote most = { UINT32_MAX, 0 };
+
+	for (size_t i = 0; i < m->k->stacks.cnt; i++) {
+		const struct kernel_stack *s = &m->k->stacks.items[i];
+		const char *unnamed = unnamed_innermost(m->k->texts.items[s->stack]);
+
+		if (s->reason == STACK_WAKER || !is_busy(busy, s->tid, s->ns))
+			continue;
+		m->t->look.stacks++;
+		m->t->look.unnamed_stacks += unnamed != NULL;
+		if (unnamed)
+			(*map_slot(files, names_add(m->names, unnamed)))++;
+	}
+	map_each(files, is_more, &most);
+	m->t->look.unnamed_file = name_of(m, most.name);
 }
 
 static void read_texts(struct maker *m, const busy_times *busy)
@@ -367,6 +442,7 @@ static void read_texts(struct maker *m, const busy_times *busy)
 		note_idle(m, i);
 	}
 	find_reader(m);
+	count_unnamed(m, busy);
 }
 
 static void maker_release(struct maker *m)
@@ -376,7 +452,6 @@ static void maker_release(struct maker *m)
 	map_free(m->function_of);
 	map_free(m->chain_of);
 	map_free(m->idle_names);
-	map_free(m->votes);
 	map_free(m->receivers);
 	free(m->idle_cnt);
 }
@@ -386,7 +461,7 @@ void request_frames_add(struct request_frames *f, struct trace *t, const struct 
 {
 	_cleanup_(maker_release) struct maker m = {
 		.t = t, .k = k, .f = f, .names = names_new(), .system = map_new(), .function_of = map_new(), .chain_of = map_new(),
-		.idle_names = map_new(), .votes = map_new(), .receivers = map_new(),
+		.idle_names = map_new(), .receivers = map_new(),
 		.idle_cnt = xcalloc(k->texts.cnt + 1, sizeof(uint64_t)),
 	};
 	busy_times busy = { NULL, 0, 0 };

@@ -86,6 +86,27 @@ static void test_scope_of_two(void **state)
 	refinement_free(w.r);
 }
 
+/* A look names b and d; d runs, so e, which it calls, was added; f takes no probe.  No census, and nothing else of the levels between. */
+static void test_begin_with(void **state)
+{
+	static const char *const names[] = { "r", "a", "b", "c", "d", "e", "f", NULL };
+	static const char *const calls[] = { "ra", "ab", "ac", "cd", "de", "df", NULL };
+	bool wanted[MOST_FUNCTIONS] = { false };
+	struct world w;
+
+	(void)state;
+	world_make(&w, names, calls);
+	w.functions[world_index(&w, 'f')].skipped = "it is inline assembly";
+	world_start(&w, REFINE_BUDGET, 3);
+	for (const char *name = "bdef"; *name; name++)
+		wanted[world_index(&w, *name)] = true;
+	assert_int_equal(refinement_begin_with(w.r, wanted), 3);
+	assert_string_equal(world_recorded(&w), "rbde");
+	assert_int_equal(w.r->recorded_cnt, 4);
+	assert_true(w.r->added[world_index(&w, 'd')] && !w.r->added[world_index(&w, 'a')]);
+	refinement_free(w.r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -93,6 +114,7 @@ int main(void)
 		cmocka_unit_test(test_wide_scope),
 		cmocka_unit_test(test_deep_scope),
 		cmocka_unit_test(test_scope_of_two),
+		cmocka_unit_test(test_begin_with),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
