@@ -22,6 +22,9 @@
  * thread that is waited for was in no recorded function, the functions that threads may begin with, and what these
  * call.
  *
+ * Or an interval is in the queue: between two commands of a transaction its thread is in none, and reads from the client in a
+ * function around the one that put the interval aside.  These are recorded next, always.
+ *
  * Or the wait is in a function that no recorded one is known to call: through a pointer, or from a unit without a
  * scan.  The caller of the primitive that blocked is known (struct waiter), so it is recorded next, whatever the call
  * graph says.

@@ -116,6 +116,18 @@ static void estimate_calls(struct budget *b)
 		if (s->calls[i] > 0)
 			VEC_ADD(&queue, i);
 	}
+	/* Who calls the functions that begin intervals or go on with them is called as often. */
+	for (size_t i = 0; i < s->edges.cnt; i++) {
+		const struct refine_call *c = &s->edges.items[i];
+
+		if (!s->p->functions[c->callee].root || s->calls[c->callee] <= 0 || s->calls[c->caller] >= 0)
+			continue;
+		if (b->estimate[c->caller] == 0)
+			VEC_ADD(&queue, c->caller);
+		b->estimate[c->caller] += s->calls[c->callee];
+	}
+	for (size_t i = 0; i < queue.cnt; i++)
+		level[queue.items[i]] = 1;
 	for (size_t i = 0; i < queue.cnt; i++) {
 		uint32_t f = queue.items[i];
 
@@ -234,12 +246,15 @@ static size_t find_level(struct budget *b, const indexes *from, enum refine_leve
  * and all below those: in a circle of calls the rest would be the whole program.  Like the first run, a later one takes
  * whole levels, at least one, as long as they have no more than a limit of new functions together: in MariaDB 6,000
  * functions are below the dispatcher, in nearly all units of the project, and each level shows which of them count.
+ * known: also those that the run recorded, and what is below them.
  */
-static void add_below(struct budget *b, const indexes *from, enum refine_level level, unsigned levels)
+static void add_below(struct budget *b, const indexes *from, enum refine_level level, unsigned levels, bool known)
 {
 	_cleanup_(indexes_release) indexes above = { NULL, 0, 0 }, below = { NULL, 0, 0 };
 	_cleanup_(freep) bool *seen = xcalloc(b->s->p->function_cnt + 1, sizeof(*seen));
 
+	for (uint32_t i = 0; i < b->s->p->function_cnt; i++)
+		seen[i] = !known && b->r->levels[i] >= REFINE_IN_INTERVALS;
 	for (size_t i = 0; i < from->cnt; i++) {
 		seen[from->items[i]] = b->r->levels[from->items[i]] != REFINE_OUT;
 		VEC_ADD(&above, from->items[i]);
@@ -268,8 +283,9 @@ static bool in_doubt(const struct budget *b, double share, double doubt, bool su
 	return (share > threshold) == sure && share + doubt > threshold;
 }
 
-/* Functions with time of no recorded function below them: inside intervals, and where threads begin (refine_unknown.c). */
-static void find_unknown(struct budget *b, bool sure, indexes *ret_inside, indexes *ret_starts)
+/* Functions with time of no recorded function in them or below: inside intervals, around those in the queue, and where threads
+ * begin (refine_unknown.c). */
+static void find_unknown(struct budget *b, bool sure, indexes *ret_inside, indexes *ret_around, indexes *ret_starts)
 {
 	const struct refine_state *s = b->s;
 
@@ -278,6 +294,10 @@ static void find_unknown(struct budget *b, bool sure, indexes *ret_inside, index
 		for (size_t i = 0; i < b->callers.cnt; i++)
 			VEC_ADD(ret_inside, b->callers.items[i]);
 	}
+	if (in_doubt(b, s->queue_nobody, s->queue_nobody_doubt, sure))
+		refine_around(b->r, b->f, ret_around);
+	for (size_t i = 0; i < ret_around->cnt; i++)
+		add_candidate(b, ret_around->items[i], REFINE_ALWAYS);
 	if (!in_doubt(b, s->blamed_nobody, s->blamed_nobody_doubt, sure))
 		return;
 	for (uint32_t i = 0; i < s->p->function_cnt; i++)
@@ -305,20 +325,22 @@ static bool add_waiters(struct budget *b)
 static bool add_scope(struct budget *b, bool sure)
 {
 	_cleanup_(indexes_release) indexes inside = { NULL, 0, 0 }, starts = { NULL, 0, 0 }, wakers = { NULL, 0, 0 };
+	_cleanup_(indexes_release) indexes around = { NULL, 0, 0 };
 	double threshold = b->r->options.threshold;
 	bool any = sure && add_waiters(b);
 
-	find_unknown(b, sure, &inside, &starts);
+	find_unknown(b, sure, &inside, &around, &starts);
 	for (uint32_t i = 0; i < b->s->p->function_cnt; i++) {
 		if ((b->s->own[i] > threshold) == sure && refine_in_scope(b->r, i, false))
 			VEC_ADD(&inside, i);
 		if ((b->s->blamed[i] > threshold) == sure && refine_in_scope(b->r, i, true))
 			VEC_ADD(&wakers, i);
 	}
-	add_below(b, &inside, REFINE_IN_INTERVALS, 0);
-	add_below(b, &wakers, REFINE_ALWAYS, WAKER_LEVELS);
-	add_below(b, &starts, REFINE_ALWAYS, WAKER_LEVELS - 1);
-	return any || inside.cnt + wakers.cnt + starts.cnt > 0;
+	add_below(b, &inside, REFINE_IN_INTERVALS, 0, true);
+	add_below(b, &around, REFINE_ALWAYS, WAKER_LEVELS - 1, false);
+	add_below(b, &wakers, REFINE_ALWAYS, WAKER_LEVELS, true);
+	add_below(b, &starts, REFINE_ALWAYS, WAKER_LEVELS - 1, true);
+	return any || inside.cnt + around.cnt + wakers.cnt + starts.cnt > 0;
 }
 
 static void add_recorded(struct budget *b)

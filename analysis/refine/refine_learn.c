@@ -28,14 +28,18 @@ static void add_doubt(double *doubt, const struct node *n)
 		*doubt = hypot(*doubt, findings_ci95_half(n->share, n->ci95));
 }
 
-/* Time of no recorded function: an interval continues in an unrecorded function, or waits for such a thread. */
-static void add_nobodys_share(struct refine_state *s, const struct findings *f, const struct node *n)
+/* Time of no recorded function: an interval continues in an unrecorded function, or waits for such a thread, or is in the queue
+ * while its thread is in one. */
+static void add_nobodys_share(struct refine_state *s, const struct findings *f, const struct node *n, bool has_children)
 {
-	bool blamed = n->kind == NODE_BLAME && !refine_is_queue(&f->nodes.items[n->parent]);
+	bool queue = refine_is_queue(n) ? !has_children : n->kind == NODE_BLAME && refine_is_queue(&f->nodes.items[n->parent]);
 
-	if (n->function || n->kind == NODE_FUNCTION || refine_is_queue(n))
+	if (n->function || n->kind == NODE_FUNCTION || (refine_is_queue(n) && !queue))
 		return;
-	if (blamed) {
+	if (queue) {
+		s->queue_nobody += positive(n->share);
+		add_doubt(&s->queue_nobody_doubt, n);
+	} else if (n->kind == NODE_BLAME) {
 		s->blamed_nobody += positive(n->share);
 		add_doubt(&s->blamed_nobody_doubt, n);
 	} else {
@@ -60,7 +64,7 @@ static void add_own_shares(struct refine_state *s, const struct findings *f,
 					 : function_of[n->parent];
 
 		if (owner == FUNCTION_NONE) {
-			add_nobodys_share(s, f, n);
+			add_nobodys_share(s, f, n, has_children[i]);
 			continue;
 		}
 		if (n->kind == NODE_BLAME && !refine_is_queue(&f->nodes.items[n->parent])) {
@@ -108,6 +112,7 @@ void refine_learn(struct refinement *r, const struct findings *f)
 		s->parent[i] = FUNCTION_NONE;
 	}
 	s->own_nobody = s->own_nobody_doubt = s->blamed_nobody = s->blamed_nobody_doubt = 0;
+	s->queue_nobody = s->queue_nobody_doubt = 0;
 	for (size_t i = 0; i < f->nodes.cnt; i++) {
 		const struct node *n = &f->nodes.items[i];
 		uint32_t at = refine_find(s, n->function, n->file, n->line);

@@ -43,6 +43,7 @@ struct refine_state {
 	double *own_doubt, *blamed_doubt;	/* half of their 95 % confidence intervals */
 	double own_nobody, own_nobody_doubt;	/* time of no recorded function: on an interval's path */
 	double blamed_nobody, blamed_nobody_doubt;	/* time waited for a thread's unrecorded functions */
+	double queue_nobody, queue_nobody_doubt;	/* in the queue */
 	uint32_t *parent;		/* the function around its place with the largest share, or FUNCTION_NONE */
 	double mean_ns;			/* of the latency outside the queue, without the probes' cost */
 	double share_of_probes;		/* of Var(T) */
@@ -99,6 +100,8 @@ void refine_subjects_of(const struct refinement *r, const struct findings *f,
 /* refine_unknown.c: where time of no recorded function may be.  Callers of where intervals begin and continue, the
  * nearest that call an unrecorded function; and functions where threads start. */
 void refine_callers(const struct refinement *r, indexes *ret);
+/* Unrecorded functions that a thread returns to when it puts an interval into the queue: the nearest. */
+void refine_around(const struct refinement *r, const struct findings *f, indexes *ret);
 bool refine_is_start(const struct refinement *r, uint32_t f);	/* and it was not recorded always */
 
 /* refine_left.c: functions that wait without a probe, for more than the threshold, and can be recorded: each once.

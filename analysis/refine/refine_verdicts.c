@@ -40,19 +40,23 @@ static void add_subject(refine_subjects *list, uint32_t function, bool outside)
 	VEC_ADD(list, (struct refine_subject){ function, outside });
 }
 
+static bool is_queue(const struct factor *x)
+{
+	return x->kind == FACTOR_WAIT && x->wait == STATE_QUEUE;
+}
+
 void refine_subjects_of(const struct refinement *r, const struct findings *f,
 			const struct factor *x, refine_subjects *ret)
 {
 	const struct refine_state *s = r->state;
-	bool outside = x->kind == FACTOR_WAIT && x->wait != STATE_QUEUE;
+	bool outside = x->kind == FACTOR_WAIT && !is_queue(x);
 
 	ret->cnt = 0;
 	if (factor_is_runqueue(x))
 		return;			/* no function causes it */
 	if (x->kind != FACTOR_PAIR)
 		add_subject(ret, refine_find(s, x->function, x->file, x->line), false);
-	/* Not of a queue that nobody is blamed for: the next run would not look there, either (refine_learn.c). */
-	if (x->kind != FACTOR_PAIR && !x->function && s->own_nobody + s->own_nobody_doubt > r->options.threshold) {
+	if (x->kind != FACTOR_PAIR && !x->function && !is_queue(x)) {
 		indexes callers = { NULL, 0, 0 };
 
 		refine_callers(r, &callers);
@@ -230,6 +234,15 @@ uint64_t refine_needed(const struct refinement *r, const struct findings *f,
 	return factor_intervals_needed(f, x, &o);
 }
 
+/* Of a queue with a thread in no recorded function; the paper's policy looks for nothing there. */
+static void find_around(const struct refinement *r, const struct findings *f, const struct factor *x, indexes *ret)
+{
+	ret->cnt = 0;
+	if (is_queue(x) && !x->function && r->options.policy == REFINE_BUDGET &&
+	    r->state->queue_nobody + r->state->queue_nobody_doubt > r->options.threshold)
+		refine_around(r, f, ret);
+}
+
 static struct refine_verdict verdict_of(struct refinement *r, const struct findings *f,
 					uint32_t factor, const enum refine_level *next)
 {
@@ -255,6 +268,9 @@ static struct refine_verdict verdict_of(struct refinement *r, const struct findi
 				v.kind = REFINE_VERDICT_OPEN;
 		}
 	}
+	find_around(r, f, &f->factors.items[factor], &children);
+	for (size_t c = 0; c < children.cnt && v.kind != REFINE_VERDICT_DEEPER; c++)
+		v.kind = next && next[children.items[c]] == REFINE_ALWAYS ? REFINE_VERDICT_DEEPER : REFINE_VERDICT_OPEN;
 	refine_waiters(r, f, &f->factors.items[factor], &children);
 	for (size_t c = 0; c < children.cnt && !v.waiter; c++) {
 		bool is_next = next && next[children.items[c]] >= REFINE_IN_INTERVALS;

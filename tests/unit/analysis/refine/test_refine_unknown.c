@@ -197,36 +197,72 @@ static void test_idle_costs_nothing(void **state)
 	}
 }
 
-/* In the queue, and its thread in no recorded function: the client thinks.  That is the end, and no factor calls more. */
+/* In the queue; its thread is in no recorded function, or, if name is given, waits in that one. */
+static struct findings *found_queue(const struct world *w, char name)
+{
+	struct findings *f = found_new(100, 100000);
+	uint32_t queue = nobody(f, NODE_WAIT, 0, 0.9), at;
+	struct factor *x;
+
+	f->nodes.items[queue].is_wait = true;
+	f->nodes.items[queue].wait = STATE_QUEUE;
+	f->nodes.items[queue].put_aside = f->nodes.items[queue].taken_up = "take";
+	if (name) {
+		at = found_node(f, w, NODE_BLAME, name, queue, 0.9, 0);
+		f->nodes.items[at].is_wait = true;
+		f->nodes.items[at].wait = STATE_IO;
+	}
+	found_function(f, w, 't', found_function(f, w, 'b', 0, 0.1, 1), 0.1, 1);
+	x = found_factor(f, w, 't', 0.9);
+	x->kind = FACTOR_WAIT;
+	x->function = x->file = NULL;
+	x->is_wait = true;
+	x->wait = STATE_QUEUE;
+	return f;
+}
+
+static enum refine_stop queue_step(struct world *w, char name, enum refine_verdict_kind kind)
+{
+	struct findings *f = found_queue(w, name);
+	enum refine_stop stop = refinement_step(w->r, f);
+
+	assert_int_equal(w->r->verdicts.cnt, 1);
+	assert_int_equal(w->r->verdicts.items[0].kind, kind);
+	findings_free(f);
+	return stop;
+}
+
+/*
+ * The interval begins in begin, which calls take, and so does loop, between two reads from the client: what is around take is recorded
+ * always, not what is around begin, nor is what was recorded inside intervals (take and do_it).  Either that shows who waits,
+ * or one level up, in start or other, it is sought once more.  By the paper's policy that is the end.
+ */
 static void test_queue_of_nobody(void **state)
 {
-	static const char *const names[] = { "take", "loop", "work", NULL };
-	static const char *const calls[] = { "lt", "lw", NULL };
+	static const char *const names[] = { "begin", "take", "do_it", "loop", "read", "start", "other", NULL };
+	static const char *const calls[] = { "bt", "td", "lt", "lr", "sl", "ob", NULL };
 	struct world w;
 
 	(void)state;
 	world_make(&w, names, calls);
-	for (int policy = 0; policy < 2; policy++) {
-		struct findings *f = found_new(100, 100000);
-		struct factor *x;
-		uint32_t queue;
-
-		world_start(&w, policy ? REFINE_PAPER : REFINE_BUDGET, 3);
-		queue = nobody(f, NODE_WAIT, 0, 0.9);
-		f->nodes.items[queue].is_wait = true;
-		f->nodes.items[queue].wait = STATE_QUEUE;
-		found_function(f, &w, 't', 0, 0.1, 1);
-		x = found_factor(f, &w, 't', 0.9);
-		x->kind = FACTOR_WAIT;
-		x->function = x->file = NULL;
-		x->is_wait = true;
-		x->wait = STATE_QUEUE;
-		assert_int_equal(refinement_step(w.r, f), REFINE_CLOSED);
-		assert_int_equal(w.r->verdicts.cnt, 1);
-		assert_int_equal(w.r->verdicts.items[0].kind, REFINE_VERDICT_END);
-		findings_free(f);
+	for (int known = 0; known < 2; known++) {
+		world_start(&w, REFINE_BUDGET, 3);
+		assert_string_equal(world_recorded(&w), "btd");
+		assert_int_equal(queue_step(&w, '\0', REFINE_VERDICT_DEEPER), REFINE_GOES_ON);
+		assert_string_equal(world_recorded(&w), "btdLR");
+		if (known) {
+			assert_int_equal(queue_step(&w, 'r', REFINE_VERDICT_END), REFINE_CLOSED);
+		} else {
+			assert_int_equal(queue_step(&w, '\0', REFINE_VERDICT_DEEPER), REFINE_GOES_ON);
+			assert_string_equal(world_recorded(&w), "btdLRSO");
+			assert_int_equal(queue_step(&w, '\0', REFINE_VERDICT_END), REFINE_CLOSED);
+		}
 		refinement_free(w.r);
 	}
+	world_start(&w, REFINE_PAPER, 3);
+	w.r->levels[world_index(&w, 't')] = w.r->levels[world_index(&w, 'd')] = REFINE_IN_INTERVALS;
+	assert_int_equal(queue_step(&w, '\0', REFINE_VERDICT_END), REFINE_CLOSED);
+	refinement_free(w.r);
 }
 
 static void found_waiter(struct findings *f, const struct world *w, char inside, char name, double share)
