@@ -24,6 +24,7 @@
 #include "project/runs/digest_runs.h"
 #include "project/runs/project.h"
 #include "project/runs/recording.h"
+#include "project/runs/run_paths.h"
 #include "project/runs/run_graph.h"
 #include "project/runs/shown_run.h"
 #include "report/report.h"
@@ -49,6 +50,7 @@ struct material {
 	bool by_sid;
 	uint64_t sid;
 	struct trace *trace;
+	struct run_paths *paths;
 	runs runs;
 	iterations iterations;
 	struct project *project;
@@ -69,6 +71,7 @@ static void material_release(struct material *m)
 	VEC_RELEASE(&m->planned);
 	free(m->heights);
 	trace_free(m->trace);
+	run_paths_free(m->paths);
 	findings_free(m->findings);
 	experiments_free(m->experiments);
 	run_release(&m->run);
@@ -187,13 +190,27 @@ static void warn_of_losses(const struct material *m)
 		warn_line("the recording of run %u was cut off: its last records are missing", m->run.number);
 }
 
+static int explain(void *arg, const struct interval_row *const *rows, size_t cnt, struct arena *a, path_pieces *ret,
+		   const struct trace **ret_names, struct diag *reterr)
+{
+	struct material *m = arg;
+	int r;
+
+	progress_line("run %" PRIu32 ": reading where its trace has %zu interval%s", m->run.number, cnt, cnt == 1 ? "" : "s");
+	r = run_paths_read(m->store, &m->run, rows, cnt, a, ret, &m->paths, reterr);
+	progress_done();
+	if (r == 0)
+		*ret_names = run_paths_names(m->paths);
+	return r;
+}
+
 static struct view_input input_of(const struct material *m)
 {
 	struct view_input in = {
 		.options = view_given, .run = &m->run, .findings = m->findings, .sid = m->by_sid ? &m->sid : NULL,
 		.trace = m->trace, .runs = &m->runs, .iterations = &m->iterations, .project = m->project,
 		.planned = &m->planned, .heights = m->heights, .experiments = m->experiments,
-		.made = m->made,
+		.made = m->made, .explain = explain, .explainer = (void *)m,
 	};
 
 	return in;
@@ -241,7 +258,7 @@ static int read_needed(struct material *m, const char *run, struct diag *reterr)
 		r = read_findings_for(m, run, reterr);
 	else if (r == 0 && (needs & NEEDS_TRACE))
 		r = shown_run_find(m->store, run, false, &m->run, reterr);
-	if (r == 0 && (needs & (NEEDS_TRACE | NEEDS_INTERVALS)) && run_is_digest(m->store, &m->run))
+	if (r == 0 && (needs & (NEEDS_TRACE | NEEDS_PATHS | NEEDS_INTERVALS)) && run_is_digest(m->store, &m->run))
 		return refuse_digest(m, reterr);
 	if (r == 0 && (needs & NEEDS_TRACE))
 		r = run_trace_read(m->store, &m->run, &m->trace, reterr);

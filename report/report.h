@@ -66,7 +66,8 @@ enum view_needs {
 	NEEDS_PROJECT = 16,		/* project and heights, of the last build; planned, of a run */
 	NEEDS_INTERVALS = 64,		/* with NEEDS_FINDINGS: each of them, which a run made of digests has not */
 	NEEDS_CALL_GRAPH = 32,		/* project and heights, of the last build, or of a run */
-	NEEDS_EXPERIMENTS = 128		/* causal experiments of a run */
+	NEEDS_EXPERIMENTS = 128,	/* causal experiments of a run */
+	NEEDS_PATHS = 256		/* with NEEDS_FINDINGS: explain(), which reads what it needs of the trace */
 };
 
 /* The input of a view: the members that its `needs` name, and the run; the others are NULL. */
@@ -76,6 +77,13 @@ struct view_input {
 	const struct findings *findings;
 	const uint64_t *sid;			/* NEEDS_SID; NULL: --interval was none */
 	struct trace *trace;
+	/*
+	 * NEEDS_PATHS: the critical paths of the intervals of these rows of the findings, pieces by row, in the arena; names: of
+	 * threads, valid as long as the input.
+	 */
+	int (*explain)(void *explainer, const struct interval_row *const *rows, size_t cnt, struct arena *a, path_pieces *ret,
+		       const struct trace **ret_names, struct diag *reterr);
+	void *explainer;
 	const runs *runs;
 	const iterations *iterations;		/* in order of run */
 	const struct project *project;

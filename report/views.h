@@ -45,6 +45,7 @@ struct explained {
 struct explained_paths {
 	struct arena *arena;		/* of the pieces */
 	VEC(struct explained) paths;	/* slowest first */
+	const struct trace *names;	/* of their threads */
 };
 
 /* The name and kind of a thread or device on a path; NULL: only its number is known. */

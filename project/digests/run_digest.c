@@ -73,7 +73,7 @@ static int sum_part(struct store *s, const struct run *r, const struct run_part 
 	_cleanup_(run_windows_freep) struct run_windows *windows = NULL;
 	struct summing_up u = { .window_ns = window_ns };
 	struct summed_source source;
-	int e = run_windows_read_part(s, part, 2, &(struct window_taker){ begin, take_window, NULL, &u }, &windows, reterr);
+	int e = run_windows_read_part(s, part, 2, &(struct window_taker){ .begin = begin, .take = take_window, .arg = &u }, &windows, reterr);
 
 	if (e == 0) {
 		recorded_by_read(part->path, arena, &source);

@@ -110,7 +110,7 @@ static void look(void *arg, uint64_t done_cnt, uint64_t record_cnt)
 static int take_windows(struct store *s, struct analysing *a, const struct run *r, unsigned jobs,
 			struct diag *reterr)
 {
-	const struct window_taker taker = { begin, take_window, look, a };
+	const struct window_taker taker = { .begin = begin, .take = take_window, .look = look, .arg = a };
 
 	a->run = r->number;
 	a->started_ns = now_ns();

@@ -66,28 +66,46 @@ void run_windows_free(struct run_windows *w)
 
 /* ---- one trace ---- */
 
+/* The last of what is asked for has ended. */
+static int64_t last_wanted_ns(const struct window_taker *to)
+{
+	int64_t last_ns = to->span_cnt ? INT64_MIN : INT64_MAX;
+
+	for (size_t i = 0; i < to->span_cnt; i++)
+		last_ns = to->spans[i].until_ns > last_ns ? to->spans[i].until_ns : last_ns;
+	return last_ns;
+}
+
 static int take_all(struct trace_stream *s, const struct window_taker *to, struct diag *reterr)
 {
+	int64_t last_ns = last_wanted_ns(to);
 	struct trace_window w = { .t = NULL };
 	int r;
 
-	while ((r = trace_stream_next(s, &w, reterr)) > 0)
+	while ((r = trace_stream_next(s, &w, reterr)) > 0) {
 		to->take(to->arg, &w);
+		if (w.until_ns >= last_ns)
+			break;
+	}
 	trace_window_release(&w);
-	return r;
+	return r < 0 ? r : 0;
 }
 
 static int take_all_ahead(struct trace_stream *s, const struct window_taker *to, struct diag *reterr)
 {
 	_cleanup_(trace_ahead_freep) struct trace_ahead *ahead = trace_ahead_new(s);
+	int64_t last_ns = last_wanted_ns(to);
 	const struct trace_window *w;
 	int r;
 
 	if (!ahead)
 		return take_all(s, to, reterr);
-	while ((r = trace_ahead_next(ahead, &w, reterr)) > 0)
+	while ((r = trace_ahead_next(ahead, &w, reterr)) > 0) {
 		to->take(to->arg, w);
-	return r;
+		if (w->until_ns >= last_ns)
+			break;
+	}
+	return r < 0 ? r : 0;
 }
 
 static int open_stream(struct part_reader *p, const struct reader_options *o, struct diag *reterr)
@@ -127,6 +145,7 @@ static int take_stream(struct run_windows *w, struct part_reader *p, const struc
 	if (r < 0)
 		return r;
 	trace_sort_events(names);	/* their calls are there by now */
+	trace_stream_want(p->stream, to->spans, to->span_cnt);
 	to->begin(to->arg, names);
 	return w->jobs > 1 ? take_all_ahead(p->stream, to, reterr) : take_all(p->stream, to, reterr);
 }
@@ -199,7 +218,7 @@ static int look_at_part(struct run_windows *w, size_t part, const struct window_
 {
 	struct looking l = { .w = w, .part = part, .to = to };
 	struct part_reader *p = &w->readers[part];
-	int r = read_part(w, p, &(struct window_taker){ begin_look, look, NULL, &l }, reterr);
+	int r = read_part(w, p, &(struct window_taker){ .begin = begin_look, .take = look, .arg = &l }, reterr);
 
 	if (r == 0 && p->trace) {
 		trace_merger_forget(w->merger, part);	/* forget its first windows, if there were any */
@@ -271,7 +290,7 @@ static int take_parts(struct run_windows *w, const struct window_taker *to, stru
 	to->begin(to->arg, trace_merger_trace(w->merger));
 	for (size_t i = 0; r == 0 && i < w->parts.cnt; i++) {
 		a.part = i;
-		r = take_part(w, &w->readers[i], &(struct window_taker){ begin_part, take_renamed, NULL, &a }, reterr);
+		r = take_part(w, &w->readers[i], &(struct window_taker){ .begin = begin_part, .take = take_renamed, .arg = &a }, reterr);
 		a.done_cnt += w->readers[i].record_cnt;
 		close_reader(&w->readers[i]);
 	}

@@ -3,7 +3,7 @@
  * run_windows.h - the trace of a run in windows of time (trace/windows/stream.h), whatever it consists of.
  *
  *	struct run_windows *windows;
- *	r = run_windows_read(store, run, 2, &(struct window_taker){ begin, take, arg }, &windows, &diag);
+ *	r = run_windows_read(store, run, 2, &(struct window_taker){ .begin = begin, .take = take, .arg = arg }, &windows, &diag);
  *	... what begin() was given is there until
  *	run_windows_free(windows);
  */
@@ -21,6 +21,10 @@ struct window_taker {
 	/* Progress of the first look at all traces, if the run has several.  May be NULL. */
 	void (*look)(void *arg, uint64_t done_cnt, uint64_t record_cnt);
 	void *arg;
+	/* The stretches of time that are asked for; 0: all.  What else is there may be missing in windows, and after the last
+	 * stretch no more windows come (trace_stream_want()).  Runs that are not read in windows are there as a whole. */
+	const struct time_span *spans;
+	size_t span_cnt;
 };
 
 struct run_windows;

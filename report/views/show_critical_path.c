@@ -109,11 +109,18 @@ static const char *text_offset(char buf[TEXT_MAX], int64_t offset_ns, int64_t la
 	return buf;
 }
 
+static const struct thread_name *thread_of(const struct view_input *in, const struct path_piece *p)
+{
+	const struct explained_paths *made = in->made;
+
+	return path_thread(made->names, p->tid);
+}
+
 static void add_piece(struct table *t, const struct style *s, const struct view_input *in,
 		      const struct explained *e, const struct path_piece *p)
 {
 	_cleanup_(str_release) struct str thread = STR_INIT, what = STR_INIT;
-	const struct thread_name *n = path_thread(in->trace, p->tid);
+	const struct thread_name *n = thread_of(in, p);
 	char text[TEXT_MAX];
 
 	add_thread(&thread, n, p->tid);
@@ -175,7 +182,7 @@ static char *sentence_of(const struct style *s, const struct view_input *in,
 	if (!longest)
 		return xasprintf("%s %" PRIu64 " took %s", in->findings->interval.name, e->row->sid,
 				 text_ns(a, (double)latency_ns, s->utf8));
-	n = path_thread(in->trace, longest->tid);
+	n = thread_of(in, longest);
 	add_what(&what, longest, kind_of(n), s);
 	add_thread(&thread, n, longest->tid);
 	return xasprintf("%s %" PRIu64 " took %s (rank %s of %s); its longest piece is"
@@ -277,40 +284,40 @@ static void critical_path_csv(FILE *out, const struct view_input *in)
 
 /* ---- the view ---- */
 
-static int explain(const struct view_input *in, struct explainer *x, const struct interval_row *row, size_t rank,
-		   struct explained_paths *made, struct diag *reterr)
-{
-	struct explained *e = VEC_EXTEND(&made->paths);
-
-	e->row = row;
-	e->rank = rank;
-	if (explainer_interval(x, row->sid, &e->pieces) < 0)
-		return diag_set(reterr, EXIT_DATA, -EBADMSG, "the trace of run %u does not hold"
-				" interval %" PRIu64 " any more", in->run->number, row->sid);
-	return 0;
-}
-
-/* Explains the interval with the SID that was asked for, or the slowest ones. */
-static int make_critical_path(const struct view_input *in, void **ret, struct diag *reterr)
+/* The interval with the SID that was asked for, or the slowest ones. */
+static void choose_rows(const struct view_input *in, struct explained_paths *made)
 {
 	const struct findings *f = in->findings;
 	_cleanup_(freep) size_t *order = findings_by_latency(f);
-	_cleanup_(explainer_freep) struct explainer *x = NULL;
-	struct explained_paths *made = *ret = xcalloc(1, sizeof(*made));
-	size_t wanted = in->options.slowest ? in->options.slowest : 1, found = 0, rank = 1;
-	int r = 0;
+	size_t wanted = in->options.slowest ? in->options.slowest : 1, rank = 1;
 
-	made->arena = arena_new();
-	x = explainer_new(in->trace, made->arena);
-	for (size_t i = 0; r == 0 && i < f->intervals.cnt && found < wanted; i++) {
+	for (size_t i = 0; i < f->intervals.cnt && made->paths.cnt < wanted; i++) {
 		const struct interval_row *row = &f->intervals.items[order[i]];
 
-		if (in->sid ? row->sid == *in->sid : !row->root_only) {
-			found++;
-			r = explain(in, x, row, rank, made, reterr);
-		}
+		if (in->sid ? row->sid == *in->sid : !row->root_only)
+			VEC_ADD(&made->paths, (struct explained){ .row = row, .rank = rank });
 		rank += !row->root_only;
 	}
+}
+
+static int make_critical_path(const struct view_input *in, void **ret, struct diag *reterr)
+{
+	struct explained_paths *made = *ret = xcalloc(1, sizeof(*made));
+	_cleanup_(freep) const struct interval_row **rows = NULL;
+	_cleanup_(freep) path_pieces *pieces = NULL;
+	int r;
+
+	made->arena = arena_new();
+	choose_rows(in, made);
+	if (!made->paths.cnt)
+		return 0;
+	rows = xcalloc(made->paths.cnt, sizeof(*rows));
+	pieces = xcalloc(made->paths.cnt, sizeof(*pieces));
+	for (size_t i = 0; i < made->paths.cnt; i++)
+		rows[i] = made->paths.items[i].row;
+	r = in->explain(in->explainer, rows, made->paths.cnt, made->arena, pieces, &made->names, reterr);
+	for (size_t i = 0; i < made->paths.cnt; i++)
+		made->paths.items[i].pieces = pieces[i];
 	return r;
 }
 
@@ -333,7 +340,7 @@ static const struct option_desc options[] = {
 
 const struct view view_critical_path = {
 	.name = "critical-path", .summary = "where one interval spent its time (--interval SID, --slowest N)",
-	.needs = NEEDS_FINDINGS | NEEDS_SID | NEEDS_TRACE, .options = options,
+	.needs = NEEDS_FINDINGS | NEEDS_SID | NEEDS_PATHS, .options = options,
 	.make = make_critical_path, .release = release_critical_path,
 	.text = critical_path_text, .json = critical_path_json, .csv = critical_path_csv,
 };

@@ -8,13 +8,47 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "analysis/analyze.h"
+#include "analysis/path/explain.h"
 #include "tests/bench/big_trace.h"
 #include "trace/windows/stream.h"
 #include "base/banned.h"
+
+/* One interval of the trace, from the child that analyses to the one that explains it. */
+struct middle {
+	uint64_t sid;
+	int64_t start_ns, end_ns;
+};
+static struct middle *middle;
+
+/* As run_paths.c does it.  The number of pieces; 0: it failed. */
+static uint64_t explain_middle(const char *path)
+{
+	struct trace_stream *s = NULL;
+	struct trace_window w = { .t = NULL };
+	path_pieces pieces = { NULL, 0, 0 };
+	struct diag diag = DIAG_INIT;
+	int r = trace_stream_open(path, NULL, &s, &diag);
+
+	if (r > 0)
+		trace_stream_want(s, &(struct time_span){ middle->start_ns, middle->end_ns }, 1);
+	while (r > 0 && (r = trace_stream_next(s, &w, &diag)) > 0 && w.until_ns < middle->end_ns)
+		;
+	if (r > 0)
+		explain_interval(w.t, middle->sid, arena_new(), &pieces);
+	return pieces.cnt;
+}
+
+static void remember_middle(const struct findings *f)
+{
+	const struct interval_row *row = &f->intervals.items[f->intervals.cnt / 2];
+
+	*middle = (struct middle){ row->sid, row->start_ns, row->end_ns };
+}
 
 /* As run_analysis.c does it.  The number of intervals; 0: it failed. */
 static uint64_t analyse(const char *path)
@@ -37,6 +71,8 @@ static uint64_t analyse(const char *path)
 		r = analyzer_finish(a, trace_stream_names(s), &o, &f);
 	if (r < 0)
 		fprintf(stderr, "%s\n", diag.text);
+	else if (f->intervals.cnt)
+		remember_middle(f);
 	return r < 0 ? 0 : f->interval.cnt;
 }
 
@@ -53,6 +89,11 @@ static uint64_t write_trace(const struct job *j)
 static uint64_t analyse_trace(const struct job *j)
 {
 	return analyse(j->path);
+}
+
+static uint64_t explain_in_trace(const struct job *j)
+{
+	return explain_middle(j->path);
 }
 
 /* What work() returns in a process of its own, 0 if it failed.  Nothing is left behind for the next one to inherit. */
@@ -77,6 +118,12 @@ static uint64_t in_child(uint64_t (*work)(const struct job *j), const struct job
 	return result;
 }
 
+static void take_usage(const struct rusage *u, double *ret_seconds, double *ret_mb)
+{
+	*ret_seconds = (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) + (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e6;
+	*ret_mb = (double)u->ru_maxrss / 1024;
+}
+
 bool length_measure(uint64_t invocation_cnt, struct length_row *ret)
 {
 	char path[] = "results/length-XXXXXX";
@@ -87,13 +134,16 @@ bool length_measure(uint64_t invocation_cnt, struct length_row *ret)
 	if (fd < 0)
 		return false;
 	close(fd);
-	ret->interval_cnt = 0;
+	*ret = (struct length_row){ .interval_cnt = 0 };
+	middle = mmap(NULL, sizeof(*middle), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ret->invocation_cnt = in_child(write_trace, &j, &usage);
 	if (ret->invocation_cnt > 0)
 		ret->interval_cnt = in_child(analyse_trace, &j, &usage);
+	take_usage(&usage, &ret->seconds, &ret->peak_mb);
+	if (ret->interval_cnt > 0 && !in_child(explain_in_trace, &j, &usage))
+		ret->interval_cnt = 0;
+	take_usage(&usage, &ret->path_seconds, &ret->path_peak_mb);
 	unlink(path);
-	ret->seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-		       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
-	ret->peak_mb = (double)usage.ru_maxrss / 1024;
+	munmap(middle, sizeof(*middle));
 	return ret->interval_cnt > 0;
 }

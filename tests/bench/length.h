@@ -13,6 +13,7 @@ struct length_row {
 	double seconds;			/* processor time of all threads */
 	double peak_mb;
 	uint64_t interval_cnt;
+	double path_seconds, path_peak_mb;	/* of the critical path of one interval alone, in the middle */
 };
 
 /* Writes a trace of about so many invocations, analyses it in a process of its own; false: that failed. */

@@ -170,6 +170,8 @@ static void let_go(struct trace_stream *s)
 	index_release(&s->index);
 	raw_release(&s->rd.raw);
 	blocks_close(&s->blocks);
+	stream_wanted_free(s->wanted);
+	s->wanted = NULL;
 }
 
 void trace_stream_close(struct trace_stream *s)

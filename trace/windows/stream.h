@@ -36,6 +36,10 @@ struct trace_window {
 
 void trace_window_release(struct trace_window *w);
 
+struct time_span {
+	int64_t from_ns, until_ns;
+};
+
 #define TRACE_STREAM_UNFIT (-ENOTSUP)
 
 /* 1, TRACE_STREAM_UNFIT without a message, or a negative errno with one. */
@@ -50,6 +54,13 @@ DEFINE_CLEANUP(struct trace_stream *, trace_stream_close);
  * the kernel saw does not depend on what the runtime recorded later (stream_kernel.c).
  */
 int trace_stream_kernel(struct trace_stream *s, struct kernel_trace *k);
+
+/*
+ * Before the first window: only these stretches of time are asked for.  Windows have what there is of them, and may lack calls that
+ * touch none; events are played from the beginning, but calls are most of a trace, and what to make of them is most of the work.
+ * An interval inside of a span finds what it would find without.
+ */
+void trace_stream_want(struct trace_stream *s, const struct time_span *spans, size_t cnt);
 
 /* Names, functions and losses: what trace_read() yields without tuples.  The caller may add to functions and
  * calls before the first window.  All names are there, and losses counted, only after the last window. */

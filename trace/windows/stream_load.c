@@ -51,10 +51,13 @@ static void take_calls(struct trace_stream *s, const struct index_chunk *c, cons
 		return;
 	VEC_ROOM(&s->loaded, cnt);
 	to = s->loaded.items + s->loaded.cnt;
-	for (size_t i = 0; i < cnt; i++)
-		if (calls[i].start >= c->floor)
-			*to++ = (struct raw_invocation){ ruler_ns(&ruler, calls[i].start), ruler_ns(&ruler, calls[i].end),
-							 c->thread, calls[i].fid, first + (uint32_t)i };
+	for (size_t i = 0; i < cnt; i++) {
+		if (calls[i].start < c->floor)
+			continue;
+		*to = (struct raw_invocation){ ruler_ns(&ruler, calls[i].start), ruler_ns(&ruler, calls[i].end),
+					       c->thread, calls[i].fid, first + (uint32_t)i };
+		to += !s->wanted || stream_wants(s->wanted, to);
+	}
 	s->loaded.cnt = (size_t)(to - s->loaded.items);
 	s->index.ruler = ruler;
 }

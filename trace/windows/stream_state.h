@@ -22,6 +22,8 @@ struct line {				/* a thread */
 	int64_t low_ns;			/* what it waited for since then is kept */
 };
 
+struct wanted;
+
 struct trace_stream {
 	struct reading rd;
 	struct replay *replay;
@@ -45,9 +47,14 @@ struct trace_stream {
 	bool is_last;
 	bool is_over;			/* the caller has seen the last window */
 	bool events_only;		/* calls are skipped and forgotten */
+	struct wanted *wanted;		/* stream_wanted.c; NULL: all */
 	struct kernel_windows *kernel;	/* NULL: there is no kernel's side */
 	VEC(const struct raw_event *) waits;	/* by thread and time; only while the window's end is being chosen */
 };
+
+/* stream_wanted.c: whether a span that is wanted has some of that call. */
+bool stream_wants(struct wanted *w, const struct raw_invocation *v);
+void stream_wanted_free(struct wanted *w);
 
 /* Loads the chunks that are due by the window's end; records of later windows wait. */
 int stream_load(struct trace_stream *s, struct diag *reterr);

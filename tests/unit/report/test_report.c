@@ -454,8 +454,7 @@ static void test_critical_path(void **state)
 	(void)state;
 	VEC_ADD(&t->threads, (struct thread_name){ 12, 1, "flusher", KIND_THREAD, false, 0 });
 	sample_pieces(&e);
-	in.made = &(struct explained_paths){ .paths = { &e, 1, 1 } };
-	in.trace = t;
+	in.made = &(struct explained_paths){ .paths = { &e, 1, 1 }, .names = t };
 	want_text("critical-path", text_of("critical-path", &in, true, 80));
 	o = json_of("critical-path", &in);
 	want_string(o, "schema", "vprof.critical-path/1");
