@@ -20,7 +20,7 @@ for shell in bash zsh fish; do
 	for command in $(vprof --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p'); do
 		grep -q -e "\b$command\b" $shell.script || fail "$shell: $command is missing"
 		options_of $shell $command >.options
-		for option in $(vprof $command --help | sed -n 's/^  \(-., \|    \)--\([a-z][a-z-]*\).*/\2/p'); do
+		for option in $(vprof $command --help | sed -n 's/^  \(-., \|    \)--\([a-z][a-z0-9-]*\).*/\2/p'); do
 			grep -qE -e "(--|-l )$option([]=[' ]|\$)" .options || fail "$shell: $command --$option is missing"
 		done
 	done

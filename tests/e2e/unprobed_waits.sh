@@ -75,7 +75,7 @@ int main(int argc, char **argv)
 	sem_init(&answered, 0, 0);
 	way = argc > 1 ? find(argv[1]) : NULL;
 	pthread_create(&t, NULL, answer, NULL);
-	for (unsigned id = 0; id < 60; id++)
+	for (unsigned id = 0; id < 150; id++)
 		handle(id);
 	return 0;
 }
