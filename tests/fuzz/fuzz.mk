@@ -26,13 +26,13 @@ SOURCES = $(foreach room,$(ROOMS),$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/
 	$(addprefix instrumenter/insert/,fallthrough.c) \
 	$(addprefix instrumenter/scan/,scan_file.c scan_head.c scan_json.c scan_part.c scan_read.c) \
 	$(addprefix instrumenter/marks/,source_text.c) \
-	$(addprefix cmd/,analyze.c export.c import.c merge.c merge_digests.c messages.c options.c output_file.c show.c \
+	$(addprefix cmd/,analyze.c export.c import.c merge.c merge_digests.c messages.c options.c output_file.c pager.c ranking.c show.c \
 		ask/show_source.c sql.c) \
 	$(addprefix cmd/formats/,export_given.c spans.c pieces/choose.c pieces/protobuf.c pieces/slices.c pieces/stacks.c \
 		$(IMPORT_FORMATS:%=import_%.c) $(EXPORT_FORMATS:%=export_%.c)) \
 	project/notices.c $(addprefix project/digests/,recorded_by.c run_digest.c) \
 	$(addprefix project/config/,config.c config_comments.c config_text.c data_lock.c launcher_context.c locate.c paths.c quantity.c) \
-	$(addprefix project/runs/,callers.c leave_out.c project.c recording.c run_analysis.c run_graph.c run_parts.c run_windows.c shown_run.c) project/build/function_source.c \
+	$(addprefix project/runs/,callers.c digest_runs.c leave_out.c project.c recording.c run_analysis.c run_graph.c run_parts.c run_windows.c shown_run.c) project/build/function_source.c \
 	$(addprefix runtime/shared/,switched.c shift.c arena.c clock.c) \
 	$(addprefix tests/fuzz/,fuzz.c commands.c generate.c generate_perf.c generate_trace.c generate_tuples.c mutate.c mutate_sql.c targets.c \
 		target_arena.c target_db.c target_store.c \
