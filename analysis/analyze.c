@@ -7,7 +7,7 @@
  *	critical paths	what each interval's latency consists of (critical_path.c, intervals.c)
  *	variance tree	places, and a row of times per interval	(variance_tree.c)
  *	moments		exact sums over the rows		(moments.c)
- *	order		numbers that do not depend on windows	(place_order.c)
+ *	order		numbers that do not depend on windows	(places.c)
  *	latencies	of all rows, and the list of intervals	(latencies.c)
  *	probing		what recording functions cost	(probing.c)
  *	heights		where a function stands			(call_graph.c)

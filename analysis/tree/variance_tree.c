@@ -26,14 +26,7 @@
 #include "base/map.h"
 #include "base/banned.h"
 
-#define RECENT_PLACES 1024
 #define KINDS_FEW 16			/* with more kinds of intervals, each uses few calls of a window */
-
-struct recent_place {			/* found: a child equal to that of a look-up below a place; 0: nothing yet */
-	uint64_t key;			/* the place and the function */
-	uint32_t which;			/* the call site; of waits and blames, their kind */
-	uint32_t found;
-};
 
 static void place_folded(struct vtree *v, const struct piece *p);
 static void place_by_waiter(struct vtree *v, const struct piece *p);
@@ -41,28 +34,6 @@ static void place_by_waker(struct vtree *v, const struct piece *p);
 static void end_row(struct vtree *v);
 
 /* ---- places ------------------------------------------------------------------ */
-
-uint32_t vtree_add_place(struct vtree *v, uint32_t parent, const struct place *like)
-{
-	uint32_t id = (uint32_t)v->places.cnt;
-
-	VEC_ADD(&v->places, *like);
-	VEC_ADD(&v->ns, 0);
-	v->places.items[id].parent = parent;
-	v->places.items[id].depth = parent == NODE_NONE ? 0 : v->places.items[parent].depth + 1;
-	v->places.items[id].first_child = NODE_NONE;
-	v->places.items[id].next_sibling = NODE_NONE;
-	v->places.items[id].body = NODE_NONE;
-	v->places.items[id].outermost = like->kind == NODE_FUNCTION && vtree_is_outermost(v, parent, like->function);
-	if (parent != NODE_NONE) {
-		struct place *above = &v->places.items[parent];
-
-		v->places.items[id].ordinal = above->child_cnt++;
-		v->places.items[id].next_sibling = above->first_child;
-		above->first_child = id;
-	}
-	return id;
-}
 
 struct vtree *vtree_new(enum charge charge)
 {
@@ -131,72 +102,6 @@ void vtree_free(struct vtree *v)
 	free(v);
 }
 
-/* What distinguishes a place from its siblings, as a small number. */
-static uint32_t label_of(struct vtree *v, const struct place *like)
-{
-	uint64_t *slot;
-
-	if (like->kind == NODE_FUNCTION)
-		slot = map_slot(v->function_labels,
-				(uint64_t)like->function << 32 | like->call_site);
-	else
-		slot = map_slot(v->other_labels, (uint64_t)like->device << 56 | (uint64_t)like->kind << 48 |
-				(uint64_t)like->is_wait << 44 | (uint64_t)like->wait << 40 |
-				like->function);
-	if (*slot == 0)
-		*slot = ++v->label_cnt;
-	return (uint32_t)*slot;
-}
-
-static uint32_t child_like(struct vtree *v, uint32_t parent, const struct place *like)
-{
-	uint64_t *slot = map_slot(v->place_of_label,
-				  (uint64_t)parent << 32 | label_of(v, like));
-
-	if (*slot == 0)			/* place 0 is the child of none */
-		*slot = vtree_add_place(v, parent, like);
-	return (uint32_t)*slot;
-}
-
-/* Most look-ups repeat a recent one. */
-static inline struct recent_place *recent_place(struct recent_place *list, uint64_t key, uint32_t which)
-{
-	return &list[(key + which) * 0x9e3779b97f4a7c15ULL >> 32 & (RECENT_PLACES - 1)];
-}
-
-static inline bool is_found(const struct recent_place *r, uint64_t key, uint32_t which)
-{
-	return r->key == key && r->which == which && r->found;
-}
-
-/* Of a wait or a blame. */
-uint32_t vtree_other_child(struct vtree *v, uint32_t parent, const struct place *like)
-{
-	uint64_t key = (uint64_t)parent << 32 | like->function;
-	uint32_t which = (uint32_t)like->device << 24 | (uint32_t)like->kind << 16 | (uint32_t)like->is_wait << 8 | like->wait;
-	struct recent_place *recent = recent_place(v->recent_others, key, which);
-
-	if (!is_found(recent, key, which))
-		*recent = (struct recent_place){ key, which, child_like(v, parent, like) };
-	return recent->found;
-}
-
-uint32_t vtree_body(struct vtree *v, uint32_t place)
-{
-	uint32_t id = v->places.items[place].body;
-
-	if (id == NODE_NONE) {
-		struct place like = {
-			.kind = NODE_BODY, .function = v->places.items[place].function,
-			.call_site = CALL_SITE_NONE,
-		};
-
-		id = vtree_add_place(v, place, &like);
-		v->places.items[place].body = id;
-	}
-	return id;
-}
-
 static uint32_t wait_in(struct vtree *v, uint32_t place, enum trace_state wait)
 {
 	struct place like = {
@@ -207,13 +112,6 @@ static uint32_t wait_in(struct vtree *v, uint32_t place, enum trace_state wait)
 	return vtree_other_child(v, place, &like);
 }
 
-uint32_t vtree_function_child(struct vtree *v, uint32_t parent, uint32_t function)
-{
-	struct place like = { .kind = NODE_FUNCTION, .function = function, .call_site = CALL_SITE_NONE };
-
-	return v->places.items[parent].function == function && parent ? parent : child_like(v, parent, &like);
-}
-
 static uint32_t find_function_in(struct vtree *v, uint32_t place, const struct invocation *i)
 {
 	struct place like = {
@@ -222,7 +120,7 @@ static uint32_t find_function_in(struct vtree *v, uint32_t place, const struct i
 
 	if (v->places.items[place].kind == NODE_FUNCTION && v->places.items[place].function == i->function)
 		return place;
-	return child_like(v, place, &like);
+	return vtree_child(v, place, &like);
 }
 
 /* The place of a call below that place. */
@@ -231,7 +129,7 @@ static inline uint32_t function_in(struct vtree *v, uint32_t place, const struct
 	uint64_t key = (uint64_t)place << 32 | i->function;
 	struct recent_place *recent = recent_place(v->recent, key, i->call_site);
 
-	if (!is_found(recent, key, i->call_site))
+	if (!recent_place_found(recent, key, i->call_site))
 		*recent = (struct recent_place){ key, i->call_site, find_function_in(v, place, i) };
 	return recent->found;
 }

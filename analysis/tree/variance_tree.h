@@ -92,7 +92,7 @@ struct vtree {
 };
 
 /* "disk"; NULL: none. */
-/* Blames may stand below blames (place_path.c): the wait that they are all of, or the place itself if it is none. */
+/* Blames may stand below blames (place_blames.c): the wait that they are all of, or the place itself if it is none. */
 static inline uint32_t place_blamed_wait(const struct vtree *v, uint32_t place)
 {
 	while (v->places.items[place].kind == NODE_BLAME)
@@ -117,7 +117,7 @@ extern size_t vtree_unfold_limit;
 /* A place below parent, which is there, like that one; there must be none yet. */
 uint32_t vtree_add_place(struct vtree *v, uint32_t parent, const struct place *like);
 
-/* No place at parent or above it is of that function (place_path.c). */
+/* No place at parent or above it is of that function. */
 bool vtree_is_outermost(struct vtree *v, uint32_t parent, uint32_t function);
 
 /* The next rows are of intervals of this timeline.  Functions and call sites have the same numbers in all. */
@@ -151,13 +151,41 @@ uint32_t vtree_sampled_root(const struct vtree *v, uint32_t place);
  * No more rows come. */
 uint32_t vtree_own_place(struct vtree *v, uint32_t place);
 
-/* place_path.c: where time of a wait is charged, by what the one to blame was doing; private to this room. */
+/* ---- private to this room ---- */
 
-/* The wait or blame like that one below parent, made if there is none. */
+/* places.c */
+
+#define RECENT_PLACES 1024
+
+struct recent_place {			/* found: a child equal to that of a look-up below a place; 0: nothing yet */
+	uint64_t key;			/* the place and the function */
+	uint32_t which;			/* the call site; of waits and blames, their kind */
+	uint32_t found;
+};
+
+/* Most look-ups repeat a recent one. */
+static inline struct recent_place *recent_place(struct recent_place *list, uint64_t key, uint32_t which)
+{
+	return &list[(key + which) * 0x9e3779b97f4a7c15ULL >> 32 & (RECENT_PLACES - 1)];
+}
+
+static inline bool recent_place_found(const struct recent_place *r, uint64_t key, uint32_t which)
+{
+	return r->key == key && r->which == which && r->found;
+}
+
+/* The place like that one below parent; made if there is none. */
+uint32_t vtree_child(struct vtree *v, uint32_t parent, const struct place *like);
+/* The same for a wait or a blame; looks among the recent ones first. */
 uint32_t vtree_other_child(struct vtree *v, uint32_t parent, const struct place *like);
+/* The same for a call of that function; a function that calls itself is one place. */
 uint32_t vtree_function_child(struct vtree *v, uint32_t parent, uint32_t function);
+/* The body of that place. */
 uint32_t vtree_body(struct vtree *v, uint32_t place);
-/* The one to blame, who did nothing but run, below a wait or another one. */
+
+/* place_blames.c: where the time of a wait is charged, by what the thread to blame was doing. */
+
+/* The blame of a thread that only ran, below a wait or another blame. */
 uint32_t blame_in(struct vtree *v, uint32_t wait, uint32_t function, enum trace_state state);
 
 /* What one in that call was doing: running, or blocked in state. */

@@ -1,61 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * place_path.c - tests whether a function is already around a place.
+ * place_blames.c - the places below a wait: the functions to blame for it.
  *
- * The functions on the path to the place of the last query are counted.  The next one is nearby, so the count follows
- * it in a few steps.  Example: after f > g > h comes f > g > k: h is taken out, k was not there.
- */
-#include "analysis/tree/variance_tree.h"
-
-#include "base/banned.h"
-
-static void count_on_path(struct vtree *v, uint32_t place, uint32_t change)
-{
-	const struct place *p = &v->places.items[place];
-
-	if (p->kind != NODE_FUNCTION)
-		return;
-	while (v->on_path.cnt <= p->function)
-		VEC_ADD(&v->on_path, 0);
-	v->on_path.items[p->function] += change;
-}
-
-/* Queries come from the top down, so the way from the last place to the next is short, however deep they lie. */
-static void go_to(struct vtree *v, uint32_t place)
-{
-	const struct place *items = v->places.items;
-	uint32_t from = v->path_end, to = place;
-
-	while (from != to) {
-		if (items[from].depth >= items[to].depth) {
-			count_on_path(v, from, UINT32_MAX);	/* one fewer */
-			from = items[from].parent;
-		} else {
-			count_on_path(v, to, 1);
-			to = items[to].parent;
-		}
-	}
-	v->path_end = place;
-}
-
-bool vtree_is_outermost(struct vtree *v, uint32_t parent, uint32_t function)
-{
-	go_to(v, parent);
-	return function >= v->on_path.cnt || v->on_path.items[function] == 0;
-}
-
-/* ---- blames ---- */
-
-/*
- * The places below a wait: who is to blame for it.
- *
- * Of functions with probes it is the innermost one.  Where functions are those of stacks (struct look) it is a path of them,
- * each a blame below the one before: what one command of a server does is in many small functions, none of which is worth a
- * word; together they are.
+ * With probes, the blame is the innermost function.  With functions from stacks (struct look) it is a path of functions, each a
+ * blame below the one before: one command of a server consists of many small functions, each too small to mention; together they
+ * are not.
  *
  *	main > serve > sort > compare 3 ms, ... > sort > swap 2 ms, ... > get 1 ms
  *	-> by main > serve 6, below it sort 5 (compare 3, swap 2) and get 1
  */
+#include "analysis/tree/variance_tree.h"
+
+#include "base/banned.h"
 
 /* Of one in that call; INVOCATION_NONE: in none, then it depends on what the thread is. */
 static uint32_t blamed_function(const struct vtree *v, uint64_t tid, uint32_t innermost)
