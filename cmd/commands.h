@@ -2,7 +2,7 @@
 /*
  * commands.h - the subcommands, in the order of `vprof --help`: the one list of them.
  *
- *	X(start, demo)		cmd/demo.c defines cmd_demo; the help names it under "start"
+ *	X(start, demo)		cmd/demo/demo.c defines cmd_demo; the help names it under "start"
  */
 #ifndef CMD_COMMANDS_H
 #define CMD_COMMANDS_H

@@ -14,6 +14,13 @@
  */
 #include "base/banned.h"
 #include "trace/kernel/kernel.h"
+#include "trace/kernel/kernel_merging.h"
+
+bool kernel_blocked(const struct kernel_off *o)
+{
+	return o->state && !(o->flags & (OFF_PREEMPTED | OFF_NEW)) &&
+	       !(o->flags & OFF_WOKEN && o->woken_ns <= o->out_ns);
+}
 
 /* System call numbers of x86-64.  They are spelled out because a trace can be read on another machine. */
 #define IO_CALLS(X)										\

@@ -34,12 +34,6 @@
 #include "trace/kernel/kernel_merging.h"
 #include "trace/kernel/requests.h"
 
-bool kernel_blocked(const struct kernel_off *o)
-{
-	return o->state && !(o->flags & (OFF_PREEMPTED | OFF_NEW)) &&
-	       !(o->flags & OFF_WOKEN && o->woken_ns <= o->out_ns);
-}
-
 static void add(struct kernel_merging *m, uint64_t sid, int64_t start_ns, int64_t end_ns,
 		enum trace_state state)
 {

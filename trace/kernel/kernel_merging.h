@@ -40,7 +40,7 @@ void kernel_merging_release(struct kernel_merging *m);
  * the times covered. */
 void kernel_merge_threads(struct kernel_merging *m);
 
-/* Whether the thread blocked, that is, could not have run on. */
+/* kernel_class.c: whether the thread blocked, that is, could not have run on. */
 bool kernel_blocked(const struct kernel_off *o);
 
 #endif

@@ -22,7 +22,7 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "cmd/commands.h"
-#include "cmd/demo.h"
+#include "cmd/demo/demo.h"
 #include "cmd/messages.h"
 #include "project/config/locate.h"
 #include "project/config/paths.h"
@@ -121,35 +121,6 @@ static int copy_example(const char *from, const char *to, struct diag *reterr)
 		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot copy '%s' to '%s': %s", from, to,
 				strerror(-r));
 	return 0;
-}
-
-/* Runs one step of the demo in dir, as the user would type it. */
-int demo_step(const char *dir, bool quiet, struct str *out, const char *const *words)
-{
-	_cleanup_(args_release) struct args argv = ARGS_INIT;
-	_cleanup_(freep) char *self = path_self();
-	_cleanup_(str_release) struct str shown = STR_INIT, err = STR_INIT;
-	struct proc_options options = { .dir = dir, .out = out };
-	int status;
-
-	args_add(&argv, self);
-	for (; *words; words++) {
-		args_add(&argv, *words);
-		str_addf(&shown, " %s", *words);
-	}
-	if (quiet) {
-		options.err = &err;
-		if (!out)
-			options.out = &err;
-	} else {
-		printf("\n$ vprof%s\n", str_cstr(&shown));
-		fflush(stdout);
-		options.err_to_out = true;
-	}
-	status = proc_run(argv.items, &options);
-	if (status != 0 && quiet)
-		fputs(str_cstr(&err), stderr);
-	return status < 0 ? EXIT_ENVIRONMENT : status;
 }
 
 static const char *text_of(json_t *object, const char *name)

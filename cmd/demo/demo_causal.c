@@ -15,7 +15,7 @@
 
 #include "base/banned.h"
 #include "cmd/commands.h"
-#include "cmd/demo.h"
+#include "cmd/demo/demo.h"
 #include "cmd/messages.h"
 
 #define HALF 0.5

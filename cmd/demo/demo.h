@@ -14,7 +14,7 @@ struct demo_answer {
 	char *faster, *also;		/* the target that is worth making faster; another one that is the same thing */
 };
 
-/* Runs one step of the demo in dir, as the user would type it.  out: gets its standard output; NULL: nobody does. */
+/* Runs one step of the demo in dir, as the user would type it.  out: gets its standard output; or NULL. */
 int demo_step(const char *dir, bool quiet, struct str *out, const char *const *words);
 
 int demo_causal(const char *dir, const struct demo_answer *a, bool check, bool json);
