@@ -219,8 +219,8 @@ static void insert_bodies(struct instrumenting *in)
 		if (e->at_return.len)
 			rewrite_returns(in, f);
 		if (e->before.len || e->laters.len || e->span.len || e->after.len)
-			edits_insert(&in->edits, at, "%s%s%s%s", str_cstr(&e->before),
-				     str_cstr(&e->laters), str_cstr(&e->span), str_cstr(&e->after));
+			edits_insert_first(&in->edits, at, "%s%s%s%s", str_cstr(&e->before),
+					   str_cstr(&e->laters), str_cstr(&e->span), str_cstr(&e->after));
 	}
 }
 

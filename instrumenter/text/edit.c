@@ -10,15 +10,30 @@
 #include "base/banned.h"
 #include "instrumenter/text/edit.h"
 
-void edits_insert(struct edits *e, size_t offset, const char *fmt, ...)
+static void add(struct edits *e, size_t offset, size_t order, const char *fmt, va_list ap)
 {
 	_cleanup_(str_release) struct str s = STR_INIT;
+
+	str_vaddf(&s, fmt, ap);
+	VEC_ADD(&e->insertions, (struct insertion){ offset, order, str_take(&s) });
+}
+
+void edits_insert(struct edits *e, size_t offset, const char *fmt, ...)
+{
 	va_list ap;
 
 	va_start(ap, fmt);
-	str_vaddf(&s, fmt, ap);
+	add(e, offset, e->insertions.cnt + 1, fmt, ap);
 	va_end(ap);
-	VEC_ADD(&e->insertions, (struct insertion){ offset, e->insertions.cnt, str_take(&s) });
+}
+
+void edits_insert_first(struct edits *e, size_t offset, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add(e, offset, 0, fmt, ap);
+	va_end(ap);
 }
 
 static int by_offset(const void *a, const void *b)

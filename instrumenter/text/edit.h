@@ -24,6 +24,10 @@ struct edits {
 void edits_insert(struct edits *e, size_t offset, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The same, before all others at that offset, whenever they were made: a declaration behind the '{' of a body, in "{f(x);}". */
+void edits_insert_first(struct edits *e, size_t offset, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* Text with all insertions.  Offsets beyond len mean the end. */
 void edits_apply(struct edits *e, const char *text, size_t len, struct str *ret);
 void edits_release(struct edits *e);		/* also a _cleanup_ function */

@@ -31,15 +31,17 @@ three:	m->acc += 3;
 out:	return ops[m->left % 6](m);
 }
 const op ops[6] = { out, falls, hops, loops, back, computed };
-static void (*volatile quiet[3])(struct vm *);
+static void (*volatile quiet[3])(struct vm *), (*volatile no_space)(struct vm *);
 static void leaves(struct vm *m) { if (!m->left--) goto out; m->acc++; quiet[m->left % 3](m); goto out; out: return; }
 static void ends(struct vm *m) { if (m->left) { m->left--; quiet[m->left % 3](m); goto out; } m->acc += 10; out: ; }
 static void both(struct vm *m) { if (!m->left) goto b; m->left--; quiet[m->acc % 3](m); a: b: ; goto c; c: return; goto a; }
+static void tight(struct vm *m) {leaves(m);}
+static void tighter(struct vm *m) {no_space(m);}
 int main(int c, char **v)
 {
 	struct vm m = { 1, 200000 };
 
-	quiet[0] = leaves; quiet[1] = ends; quiet[2] = both;
+	quiet[0] = tighter; quiet[1] = ends; quiet[2] = both; no_space = tight;
 	if (atoi(v[c - 1]))
 		leaves(&m);
 	else

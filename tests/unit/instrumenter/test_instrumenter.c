@@ -255,8 +255,10 @@ static void test_edits(void **state)
 	edits_insert(&e, 1, "B");
 	edits_insert(&e, 0, "<");
 	edits_insert(&e, 99, ">");
+	edits_insert_first(&e, 1, "%c", '{');
+	edits_insert_first(&e, 2, "2");
 	edits_apply(&e, "xyz", 3, &s);
-	assert_string_equal(s.data, "<xA1ByzC>");
+	assert_string_equal(s.data, "<x{A1By2zC>");
 }
 
 static void test_plan(void **state)
