@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,8 +18,9 @@
 #include "cmd/output_file.h"
 #include "project/config/locate.h"
 #include "project/runs/project.h"
+#include "trace/causal/in_virtual_time.h"
 
-static const char *arg_format, *arg_output;
+static const char *arg_format, *arg_output, *arg_faster;
 
 static const struct export_format *const formats[] = {
 #define X(name) &export_##name,
@@ -98,6 +100,50 @@ static int refuse_options(const struct export_format *chosen)
 	return EXIT_DONE;
 }
 
+/* The targets of a run's experiments, as its blocks have them, by number.  SIZE_MAX: it is none. */
+static size_t target_number(const struct experiments *e, const struct trace *t, const char *target, size_t len, size_t *ret_cnt)
+{
+	size_t found = SIZE_MAX, most = 0;
+
+	*ret_cnt = 0;
+	for (size_t i = 0; i < e->list.cnt; i++) {
+		const char *name = e->list.items[i].target;
+
+		if (i && strcmp(name, e->list.items[i - 1].target) == 0)
+			continue;
+		if (strlen(name) == len && memcmp(name, target, len) == 0)
+			found = *ret_cnt;
+		++*ret_cnt;
+	}
+	for (size_t i = 0; i < t->blocks.cnt; i++)
+		if (t->blocks.items[i].speed && t->blocks.items[i].target >= most)
+			most = t->blocks.items[i].target + 1;
+	return most <= *ret_cnt ? found : SIZE_MAX;	/* a target without any result has no row */
+}
+
+/* The trace becomes that of the blocks in which the target was so much faster, in virtual time. */
+static int make_faster(struct store *s, const struct run *run, struct trace *t)
+{
+	_cleanup_(experiments_freep) struct experiments *e = NULL;
+	const char *is = strrchr(arg_faster, '=');
+	char *end = NULL;
+	double percent = is ? strtod(is + 1, &end) : -1;
+	size_t number, cnt;
+
+	if (!is || end == is + 1 || *end || !(percent >= 0 && percent <= 100))
+		return fail_now(EXIT_USAGE, "vprof export --faster log_flush=50 RUN", "export: --faster is TARGET=PERCENT, not '%s'", arg_faster);
+	if (experiments_read(s, run->number, &e, NULL) < 0 || e->replayed || !t->blocks.cnt)
+		return fail_now(EXIT_NO_EVIDENCE, "vprof causal -- COMMAND", "run %u has no experiments in its trace", run->number);
+	number = target_number(e, t, arg_faster, (size_t)(is - arg_faster), &cnt);
+	if (number == SIZE_MAX)
+		return fail_now(EXIT_USAGE, "vprof show causal   lists the targets", "export: run %u has no experiments with the target '%.*s'",
+				run->number, (int)(is - arg_faster), arg_faster);
+	if (!trace_put_in_virtual_time(t, (uint32_t)number, (uint32_t)(percent * 10 + 0.5)))
+		return fail_now(EXIT_NO_EVIDENCE, "vprof show causal   lists the speedups", "run %u has no interval with '%.*s' %g %% faster in its"
+				" trace, which is that of the program's last start", run->number, (int)(is - arg_faster), arg_faster, percent);
+	return EXIT_DONE;
+}
+
 static int export_run(int argc, char **argv)
 {
 	_cleanup_(args_release) struct args words = ARGS_INIT;
@@ -123,11 +169,19 @@ static int export_run(int argc, char **argv)
 	if (store_open(data_dir(), false, &store, &diag) < 0 ||
 	    run_find(store, words.cnt ? words.items[0] : NULL, &run, &diag) < 0)
 		return fail(&diag);
+	if (!format->write && arg_faster)
+		return fail_now(EXIT_USAGE, "vprof export --format tuples --faster TARGET=PERCENT", "export: --format %s has no --faster",
+				format->name);
 	if (!format->write)
 		return write_to(path, format, store, &run, NULL);
 	if (run_trace_read(store, &run, &trace, &diag) < 0)
 		return fail(&diag);
 	trace_sort(trace);
+	if (arg_faster) {
+		status = make_faster(store, &run, trace);
+		if (status)
+			return status;
+	}
 	if (!trace->intervals.cnt && !trace->segments.cnt)
 		return fail_now(EXIT_NO_EVIDENCE, "vprof show runs   (then vprof export RUN)",
 				"run %u has no intervals: there is nothing to export", run.number);
@@ -166,6 +220,8 @@ static const struct option_desc *export_options(void)
 	option_table_add(&table, (const struct option_desc[]){
 		{ 0, "format", "FORMAT", OPT_STR, &arg_format, help_of_format() },
 		{ 'o', "output", "FILE", OPT_STR, &arg_output, "write to FILE instead of stdout" },
+		{ 0, "faster", "TARGET=PERCENT", OPT_STR, &arg_faster,
+		  "of a run of experiments: the part in which that was so much faster, in virtual time; for import and all views" },
 		{ 0, "interval", "NAME", OPT_STR, &export_interval, "name of the kind of interval; not for tuples and digests" },
 		OPT_END });
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)

@@ -360,6 +360,18 @@ struct away {
 	uint32_t kernel_tid;			/* 0: the same as before */
 };
 
+/* Of a run of causal experiments: by how much the thread's virtual clock was behind then (trace/causal/in_virtual_time.h). */
+struct trace_shift {
+	uint64_t tid;
+	int64_t ns, shift_ns;
+};
+
+/* ... a block, in which a target was virtually faster.  Intervals that began from begin_ns to end_ns count if they ended until over_ns. */
+struct faster_block {
+	uint32_t number, target, speed;	/* target: index; speed: per mille, 0: the baseline */
+	int64_t begin_ns, end_ns, over_ns;	/* INT64_MAX: it was not recorded */
+};
+
 struct trace {
 	struct arena *arena;		/* owns every string below */
 	strings interval_names, call_sites, task_names, work_names, call_stacks;
@@ -380,6 +392,8 @@ struct trace {
 	VEC(struct stack_span) stack_spans;	/* sorted: tid, start_ns, end_ns */
 	VEC(struct wait_caller) callers;	/* [0] is none */
 	VEC(struct away) aways;			/* sorted: tid, start_ns; for the kernel's side (trace/kernel/kernel.h) alone */
+	VEC(struct trace_shift) shifts;		/* of a thread: by time */
+	VEC(struct faster_block) blocks;		/* by time */
 	struct losses losses;
 	struct off_cpu off_cpu;
 	struct cpu_use cpu_use;

@@ -28,6 +28,7 @@ enum {
 	BELIEVED_NS = 3 * TICK_NS,	/* after this time without a tick, the thread may have lost its CPU */
 	SHORT_NS = 20000, SHORT_MOST_NS = 100000,
 	TICKS_MOST_NS = 20 * TICK_NS,
+	TOLD_MIN_NS = 2000,
 	HELD = 8,			/* locks at a time; more do not count */
 };
 
@@ -161,6 +162,19 @@ static void hook_out(void)
 	self.busy = 0;
 }
 
+/* L grew from then on: a reader knows of each thread's clock where it was slower.  An interval's begin and end tell it exactly. */
+static void tell_growth(const struct shift *s, uint64_t from, uint64_t before)
+{
+	uint64_t ticks = clock_ticks(), rate = GET(&experiment()->ns_per_tick), now = now_ns();
+
+	if (s->ns < before + TOLD_MIN_NS || !rate || now < from)
+		return;
+	THREAD_LOG(EVENT_SHIFT, ticks - (uint64_t)(((unsigned __int128)(now - from) << 32) / rate), before, s->block);
+	THREAD_LOG(EVENT_SHIFT, ticks, s->ns, s->block);
+	self.told_ns = s->ns;
+	self.told_block = s->block;
+}
+
 /* ---- stretches ---- */
 
 static void begin_stretch(struct shift *s)
@@ -174,7 +188,7 @@ static void begin_stretch(struct shift *s)
 
 static void end_stretch(struct shift *s)
 {
-	uint64_t took = now_ns() - self.began;
+	uint64_t took = now_ns() - self.began, before = s->ns;
 
 	if (self.cpu)
 		took = cpu_ns() - self.cpu;
@@ -184,6 +198,7 @@ static void end_stretch(struct shift *s)
 	COUNT(&experiment()->open_cnt, -1U);
 	self.runs = false;
 	self.is_short = took < SHORT_NS;
+	tell_growth(s, self.began, before);
 }
 
 /* ---- settling ---- */
@@ -239,18 +254,20 @@ static uint64_t stand_still(uint64_t debt)
 static void pay(struct shift *s)
 {
 	struct arena_experiment *e = experiment();
-	uint64_t now = now_ns(), max = max_at(now);
+	uint64_t now = now_ns(), max = max_at(now), from = now, before;
 	bool runs = self.runs;
 
 	if (max <= shift_ns(&e->all, s, now) + DEBT_MIN_NS)
 		return;
 	if (runs)
 		end_stretch(s);
+	before = s->ns;
 	while (GET(&e->all.block) == s->block && now < GET(&e->deadline) && max > s->ns + DEBT_MIN_NS) {
 		shift_paid(s, stand_still(max - s->ns));
 		now = now_ns();
 		max = max_at(now);
 	}
+	tell_growth(s, from, before);
 	if (runs)
 		begin_stretch(s);
 }
@@ -451,7 +468,7 @@ void causal_wait_end(const struct causal_wait *w, enum causal_end end, uint64_t 
 {
 	struct arena_experiment *e = experiment();
 	struct shift *s;
-	uint64_t now;
+	uint64_t now, before;
 
 	if (!w->from)
 		return;
@@ -461,6 +478,7 @@ void causal_wait_end(const struct causal_wait *w, enum causal_end end, uint64_t 
 	if (!s)
 		return;
 	now = now_ns();
+	before = s->ns;
 	if (s->block == w->block) {
 		if (w->counts) {
 			shift_end(&e->all, s, now - w->from);
@@ -469,7 +487,8 @@ void causal_wait_end(const struct causal_wait *w, enum causal_end end, uint64_t 
 		}
 		if (end == CAUSAL_BY_PEER)
 			shift_woken(s, w->from, woken ? arena_experiment_ns(process.arena, woken) : now, stamp_max(names, woken));
-		else if (end != CAUSAL_STAYED)
+		tell_growth(s, w->from, before);
+		if (end != CAUSAL_STAYED && end != CAUSAL_BY_PEER)
 			pay(s);
 		if (w->was_in_target && is_in_target())
 			begin_stretch(s);

@@ -93,6 +93,43 @@ static void play_events(struct reading *rd)
 	play_all(rd, known);
 }
 
+static void add_block(struct trace *t, const struct raw_event *e)
+{
+	uint32_t number = (uint32_t)(e->words[0] >> 8);
+	struct faster_block *b = t->blocks.cnt ? &t->blocks.items[t->blocks.cnt - 1] : NULL;
+
+	switch (e->words[0] & 0xff) {
+	case BLOCK_SET:
+		VEC_ADD(&t->blocks, (struct faster_block){ number, (uint32_t)(e->words[1] >> 16) & 0xffff, (uint32_t)e->words[1] & 0xffff,
+							  INT64_MAX, INT64_MAX, INT64_MAX });
+		break;
+	case BLOCK_OPEN:
+		if (b && b->number == number)
+			b->begin_ns = e->ns;
+		break;
+	case BLOCK_SHUT:
+		if (b && b->number == number)
+			b->end_ns = e->ns;
+		break;
+	case BLOCK_OVER:
+		if (b && b->number == number)
+			b->over_ns = e->ns;
+		break;
+	}
+}
+
+static void add_experiments(struct reading *rd)
+{
+	for (size_t i = 0; i < rd->raw.events.cnt; i++) {
+		const struct raw_event *e = &rd->raw.events.items[i];
+
+		if (e->kind == EVENT_BLOCK)
+			add_block(rd->t, e);
+		else if (e->kind == EVENT_SHIFT)
+			VEC_ADD(&rd->t->shifts, (struct trace_shift){ rd->raw.threads.items[e->thread].tid, e->ns, (int64_t)e->words[0] });
+	}
+}
+
 int trace_read(const char *path, const struct reader_options *o, struct trace **ret,
 	       struct diag *reterr)
 {
@@ -114,6 +151,7 @@ int trace_read(const char *path, const struct reader_options *o, struct trace **
 		reading_add_gaps(&rd);
 		stopped = xcalloc(rd.raw.threads.cnt + 1, sizeof(*stopped));
 		read_lives(&rd, stopped, &times_out);
+		add_experiments(&rd);
 		play_events(&rd);
 		build_segments(&rd, false);
 		build_invocations(&rd);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include "runtime/shared/shift.h"
 #include "tests/unit/cmocka_all.h"
+#include "trace/causal/in_virtual_time.h"
 #include "trace/causal/virtual.h"
 
 enum { REQUEST = 3, RECORDER = 99 };
@@ -168,9 +169,56 @@ static void test_shift(void **state)
 	assert_int_equal(shifts[1].since, 0);
 }
 
+static void add_interval(struct trace *t, uint64_t sid, int64_t start_ns, int64_t end_ns)
+{
+	VEC_ADD(&t->intervals, (struct interval){ .sid = sid, .status = INTERVAL_COMPLETED, .start_tid = 1, .end_tid = 2,
+						  .start_ns = start_ns, .end_ns = end_ns });
+}
+
+/* T1 is in the target from 100 to 200, 50 % faster; T2 stands still from 160 to 210.  By hand. */
+static void test_trace(void **state)
+{
+	struct trace *t = trace_new();
+
+	(void)state;
+	VEC_ADD(&t->blocks, (struct faster_block){ 1, 0, 500, 90, 150, 300 });
+	VEC_ADD(&t->blocks, (struct faster_block){ 2, 1, 500, 310, 400, 500 });
+	VEC_ADD(&t->blocks, (struct faster_block){ 3, 0, 500, 510, 600, INT64_MAX });
+	VEC_ADD(&t->shifts, (struct trace_shift){ 2, 210, 50 });
+	VEC_ADD(&t->shifts, (struct trace_shift){ 1, 100, 0 });
+	VEC_ADD(&t->shifts, (struct trace_shift){ 1, 200, 50 });
+	VEC_ADD(&t->shifts, (struct trace_shift){ 2, 160, 0 });
+	VEC_ADD(&t->shifts, (struct trace_shift){ 2, 250, 100 });	/* told too much: its clock stands still */
+	add_interval(t, 7, 110, 210);	/* 105 .. 160 */
+	add_interval(t, 8, 155, 220);	/* began too late */
+	add_interval(t, 9, 120, 301);	/* ended too late */
+	add_interval(t, 10, 320, 330);	/* another target's */
+	add_interval(t, 11, 520, 530);	/* its block never was over */
+	VEC_ADD(&t->segments, (struct segment){ 1, 7, 100, 200, STATE_RUNNING, 0 });
+	VEC_ADD(&t->segments, (struct segment){ 2, 7, 170, 200, STATE_RUNNING, 0 });	/* nothing is left of it */
+	VEC_ADD(&t->segments, (struct segment){ 2, 7, 100, 210, STATE_LOCK, 0 });
+	VEC_ADD(&t->segments, (struct segment){ 3, 7, 100, 210, STATE_LOCK, 0 });	/* of a thread that told nothing */
+	VEC_ADD(&t->invocations, (struct invocation){ 1, 7, 0, CALL_SITE_NONE, 50, 250, 0 });
+	VEC_ADD(&t->wakeups, (struct wakeup){ 2, 1, 210 });
+	assert_int_equal(trace_put_in_virtual_time(t, 0, 500), 1);
+	assert_int_equal(t->intervals.items[0].sid, 7);
+	assert_int_equal(t->intervals.items[0].start_ns, 105);
+	assert_int_equal(t->intervals.items[0].end_ns, 160);
+	assert_int_equal(t->segments.cnt, 3);
+	assert_int_equal(t->segments.items[0].end_ns, 150);
+	assert_int_equal(t->segments.items[1].start_ns, 100);
+	assert_int_equal(t->segments.items[1].end_ns, 160);
+	assert_int_equal(t->segments.items[2].end_ns, 210);
+	assert_int_equal(t->invocations.items[0].start_ns, 50);
+	assert_int_equal(t->invocations.items[0].end_ns, 200);
+	assert_int_equal(t->wakeups.items[0].time_ns, 160);
+	trace_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_trace),
 		cmocka_unit_test(test_across_threads), cmocka_unit_test(test_next_block), cmocka_unit_test(test_which_count),
 		cmocka_unit_test(test_cut), cmocka_unit_test(test_shift),
 	};

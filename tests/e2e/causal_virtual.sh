@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A trace in virtual time, through the analysis: the mean is the experiment's own, and what is the limit with the target faster has a
+# name.  tests/e2e/causal/meet.c: with long_part() 100 % faster all that is left is short_part().
+. "${srcdir:-.}/tests/e2e/lib.sh"
+
+cp "$top/tests/e2e/causal/meet.c" . || exit 99
+printf '[interval "item"]\nstart = meet\nend = meet@return\n' >vprof.conf
+expect 0 "$VPROF" build --functions all -- ${REAL_CC:-cc} -O1 -g -D_GNU_SOURCE meet.c -o meet -lpthread
+"$VPROF" causal --target long_part --speedups 100 --for 15s -o faster -- ./meet >.out 2>.err
+case $? in
+0) pass ;;
+3) cat .err; echo "too few intervals on this machine"; exit 77 ;;
+*) fail "causal: $(cat .err)" ;;
+esac
+# value SPEEDUP: the mean in ns, as the experiment has it
+value()
+{
+	"$VPROF" show causal faster --format csv | awk -F, -v s="$1" '$3 == s && $7 == "mean" { print $8 }'
+}
+# mean RUN: of its intervals, in ns
+mean()
+{
+	"$VPROF" show summary "$1" --format json | python3 -c 'import json, sys; print(json.load(sys.stdin)["interval"]["mean_ns"])'
+}
+expect 0 sh -c "'$VPROF' export --format tuples --faster long_part=100 faster >faster.tuples"
+expect 0 "$VPROF" import --from tuples faster.tuples -o without
+want=$(value 1)
+got=$(mean without)
+awk "BEGIN { exit !($want > 0 && $got > 0.98 * $want && $got < 1.02 * $want) }" && pass || fail "mean $got ns, the experiment says $want"
+expect 0 "$VPROF" show factors without --all
+says "meet › cond wait because of short_part"
+
+expect 2 "$VPROF" export --faster long_part faster
+says "--faster is TARGET=PERCENT"
+expect 2 "$VPROF" export --faster nobody=100 faster
+says "no experiments with the target 'nobody'"
+expect 3 "$VPROF" export --faster long_part=33 faster
+says "no interval with 'long_part' 33 % faster"
+expect 3 "$VPROF" export --faster long_part=100 without
+says "has no experiments in its trace"
+expect 2 "$VPROF" export --format digest --faster long_part=100 faster
+says "has no --faster"
+finish
