@@ -15,8 +15,8 @@ struct sides {
 	VEC(struct compared_run) compared[SIDE_CNT];
 	char *label[SIDE_CNT];
 	VEC(char *) hosts;		/* their names, if they are the units */
-	char *interval;			/* that was chosen for them */
-	struct comparison *comparison;	/* the caller's to make, of what sides_read() returns */
+	char *interval;			/* the chosen interval */
+	struct comparison *comparison;	/* the caller makes it from the sides that sides_read() returns */
 };
 
 /*

@@ -168,7 +168,7 @@ static void set_block(struct rounds *r, struct drainer *d, uint64_t now_ns)
 	r->deadline_ns = now_ns + b.most_ns;
 	if (r->o->set)
 		r->o->set(r->o->arg, p);
-	r->state = ROUNDS_SET;		/* before BLOCK_SET comes to rounds_take() */
+	r->state = ROUNDS_SET;		/* before rounds_take() receives BLOCK_SET */
 	drainer_block_set(d, &b);
 	r->due_ns = now_ns + IN_FORCE_MS * MS;
 }
@@ -190,7 +190,7 @@ static void start_blocks(struct rounds *r, struct drainer *d, uint64_t now_ns)
 	set_block(r, d, now_ns);
 }
 
-/* done: NULL for the first one.  Asks what is next, and begins it. */
+/* Asks for the next round and begins it.  done: the round before; NULL: this is the first. */
 static void begin_round(struct rounds *r, struct drainer *d, const struct causal_round *done, uint64_t now_ns)
 {
 	r->points.cnt = 0;
@@ -271,17 +271,17 @@ static void end_round(struct rounds *r, struct drainer *d, uint64_t now_ns)
 	VEC_RELEASE(&latencies);
 }
 
-/* We were held up for so long that a block ended by itself, with nothing faster in the rest of it. */
+/* The recorder was delayed for so long that a block passed its deadline, so the rest of it had no change. */
 static void repeat_round(struct rounds *r, struct drainer *d, uint64_t now_ns)
 {
-	drainer_look(d);		/* what is under way belongs to no block of the next one */
+	drainer_look(d);		/* open intervals belong to no block of the next round */
 	r->ret->lost_round_cnt++;
 	if (r->o->notice)
-		r->o->notice(r->o->arg, "a round is made again: the recorder was held up by other programs");
+		r->o->notice(r->o->arg, "a round is repeated: other programs delayed the recorder");
 	start_blocks(r, d, now_ns);
 }
 
-/* A thread that ended took its account with it: then nothing is known. */
+/* An ended thread takes its CPU account with it; then these facts are not known. */
 static void note_facts(struct rounds *r, struct drainer *d, uint64_t now_ns)
 {
 	struct block_facts facts = { drainer_experiment_state(d).hit_cnt - r->hits, -1, -1 };

@@ -83,13 +83,13 @@ struct run_blocks_result {
 	uint32_t start_cnt;		/* times that the program was started */
 	char *interval;			/* its name; NULL: none began */
 	int exit_status;		/* of the program's last end by itself */
-	bool has_ticks;			/* false: no perf events; threads stand still at their waits and releases only */
+	bool has_ticks;			/* false: no perf events, so threads pause only at their waits and releases */
 	int ticks_error;		/* errno of that */
 	uint64_t until_cnt;		/* sleeps until a time */
 	double unfair_share;		/* see drainer/experiments.h */
 	char *unfair_function;
-	uint64_t locks_lost;		/* times that a lock of a lock:FUNCTION was one too many */
-	uint64_t outside_cnt;		/* times that a thread waited for somebody outside of the run (outside-clients) */
+	uint64_t locks_lost;		/* locks of a lock:FUNCTION beyond the limit; each time counts */
+	uint64_t outside_cnt;		/* waits for a program outside of the run (outside-clients) */
 };
 
 void run_blocks_release(struct run_blocks_result *r);
