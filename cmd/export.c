@@ -63,7 +63,7 @@ static int write_to(const char *path, const struct export_format *format, struct
 	int r;
 
 	if (!path && format->is_binary && isatty(STDOUT_FILENO))
-		return fail_now(EXIT_USAGE, "vprof export --format FORMAT RUN -o FILE", "export: %s is no text for a terminal",
+		return fail_now(EXIT_USAGE, "vprof export --format FORMAT RUN -o FILE", "export: %s is not text for a terminal",
 				format->name);
 	r = output_open(&o, &diag);
 	if (r < 0)

@@ -50,7 +50,7 @@ int exchanges_choose(struct record_bpf *p, const struct btf *btf, bool wanted, s
 	if (!wanted || is_told)
 		return 0;
 	diag_set(reterr, EXIT_ENVIRONMENT, -ENOSYS, "this kernel does not say when bytes arrive on a socket (sk_data_ready, "
-		 "Linux 6.3 or later): requests cannot be told");
+		 "Linux 6.3 or later): requests cannot be recognized");
 	return diag_remedy(reterr, -ENOSYS, "vprof annotate --start FUNCTION --end FUNCTION and a build, or a newer kernel");
 }
 

@@ -37,15 +37,15 @@ void experiment_warnings(struct experiments *e, const struct experiment_facts *f
 		     " use fewer threads, or more CPUs", 100 * f->runqueue_share);
 	if (f->outside_cnt)
 		WARN(e, "outside-clients",
-		     "threads waited %" PRIu64 " times for a program outside of the run, which is not slowed down"
-		     " with it: do not believe quantiles or throughput; start the clients from the same command", f->outside_cnt);
+		     "threads waited %" PRIu64 " times for a program outside the run, which does not slow down"
+		     " with it: do not rely on quantiles or throughput; start the clients from the same command", f->outside_cnt);
 	if (f->unfair_share > UNFAIR_MAX)
 		WARN(e, "unfair-lock",
-		     "of %.0f %% of the releases of a lock, which %s takes, the same thread had it again while others waited: who comes"
-		     " first may change with what is faster, so do not believe quantiles of what waits for it", 100 * f->unfair_share,
+		     "after %.0f %% of the releases of a lock, which %s takes, the same thread got it again while others waited: a change"
+		     " may change the order, so do not rely on quantiles of what waits for it", 100 * f->unfair_share,
 		     f->unfair_function ? f->unfair_function : "no probed function");
 	if (f->sleeps_until && !f->virtual_clock)
 		WARN(e, "deadline",
-		     "the program sleeps until a time, and times went on in real time: a load generator"
-		     " brings more requests than it would; do not believe quantiles or throughput");
+		     "the program sleeps until a given time, and its clocks run in real time: a load generator"
+		     " sends more requests than it would; do not rely on quantiles or throughput");
 }

@@ -70,7 +70,7 @@ static void add_others(const struct losses *l, struct str *to)
 		str_addf(to, "%s%" PRIu64 " block%s there twice, and count%s once", begin(to), l->holes.twice,
 			 l->holes.twice == 1 ? " is" : "s are", l->holes.twice == 1 ? "s" : "");
 	if (l->holes.bytes)
-		str_addf(to, "%s%" PRIu64 " bytes are no block", begin(to), l->holes.bytes);
+		str_addf(to, "%s%" PRIu64 " bytes belong to no block", begin(to), l->holes.bytes);
 }
 
 void warn_holes(const struct analysis *a, const struct lives *lives)

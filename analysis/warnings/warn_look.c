@@ -64,8 +64,8 @@ static void warn_few_samples(const struct analysis *a)
 		if (a->f->nodes.items[i].samples)
 			return;
 	findings_warn(a->f, "few-samples",
-		      "running time is in no function: the %" PRIu64 " samples in requests are worth %" PRIu64 " equal ones, because few requests "
-		      "carry the variance, and of less than %d no function's share is told; look longer (--duration 60s)",
+		      "running time is in no function: the %" PRIu64 " samples in requests count as %" PRIu64 " equal ones, because few requests "
+		      "carry the variance, and fewer than %d give no function's share; look longer (--duration 60s)",
 		      a->f->samples, a->f->effective_samples, SAMPLED_LEAST);
 }
 

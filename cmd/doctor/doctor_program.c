@@ -35,7 +35,7 @@ static void not_elf(struct diagnosis *d, const char *path, int err)
 			      "'%s' is a script", path);
 	else if (err == -ENOEXEC)
 		diagnosis_add(d, name, DIAGNOSIS_PROBLEM, "name the program that serves the requests",
-			      "'%s' is no program", path);
+			      "'%s' is not a program", path);
 	else if (err == -ENOTSUP)
 		diagnosis_add(d, name, DIAGNOSIS_PROBLEM,
 			      "build for this machine: compilers for others are passed through",

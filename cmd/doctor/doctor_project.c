@@ -79,7 +79,7 @@ static bool check_data(struct diagnosis *d, const char *dir)
 
 	if (stat(dir, &st) < 0 || !S_ISDIR(st.st_mode) || access(dir, R_OK | W_OK | X_OK) < 0) {
 		diagnosis_add(d, "data", DIAGNOSIS_PROBLEM, fix, "'%s' %s", dir,
-			      S_ISDIR(st.st_mode) ? "cannot be written" : "is no directory");
+			      S_ISDIR(st.st_mode) ? "cannot be written" : "is not a directory");
 		return false;
 	}
 	int r = store_open(dir, false, &s, &diag);

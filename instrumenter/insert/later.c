@@ -95,7 +95,7 @@ const char *later_add(struct instrumenting *in, size_t f, struct str *where, con
 	const char *problem;
 
 	if (result_used && !pf->result_is_scalar)
-		return "the function's result is no number and no pointer";
+		return "the function's result is neither a number nor a pointer";
 	problem = expand_later(later, pf, result_used ? "vprof_ret_" : NULL, &t);
 	if (problem)
 		return problem;

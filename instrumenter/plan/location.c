@@ -22,7 +22,7 @@
 
 static int bad_location(const char *text, const char *why, struct diag *reterr)
 {
-	diag_set(reterr, EXIT_USAGE, -EINVAL, "'%s' is no location: %s", text, why);
+	diag_set(reterr, EXIT_USAGE, -EINVAL, "'%s' is not a location: %s", text, why);
 	return diag_remedy(reterr, -EINVAL, "a location is FUNCTION, FUNCTION@entry, FUNCTION@return, "
 			   "FILE:FUNCTION, FILE:LINE or mark:NAME; it may be followed by "
 			   "key=EXPRESSION and if EXPRESSION");

@@ -202,7 +202,7 @@ int plan_read(const char *path, struct plan **ret, struct diag *reterr)
 		line_no++;
 		if (line_no == 1 ? strcmp(line, plan_magic) != 0 : !parse_plan_line(p, line))
 			return diag_set(reterr, EXIT_DATA, -EBADMSG, "%s:%u: %s", path, line_no,
-					line_no == 1 ? "this is no plan of vprof" : "damaged line: "
+					line_no == 1 ? "this is not a plan of vprof" : "damaged line: "
 					"LEVEL, FILE, LINE and NAME were expected, split by tabs");
 	}
 	if (line_no == 0)

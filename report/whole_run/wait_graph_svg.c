@@ -77,7 +77,7 @@ static void begin(struct picture *p)
 		"font-family=\"sans-serif\" font-size=\"12\">\n<title>who waits for whom in %s</title>\n"
 		"<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n", WIDTH, height, WIDTH, height,
 		text_ns(text, (double)g->run_ns, true), WIDTH, height);
-	fprintf(p->out, "<text x=\"4\" y=\"15\">who waits for whom%s%s: an arc leads to who is waited for; %s; red: a knot</text>\n"
+	fprintf(p->out, "<text x=\"4\" y=\"15\">who waits for whom%s%s: an arc leads to the thread that is waited for; %s; red: a knot</text>\n"
 		"<text x=\"%d\" y=\"34\" fill=\"#0072b2\">ran</text><text x=\"%d\" y=\"34\" fill=\"#b8860b\">ready, no CPU</text>"
 		"<text x=\"%d\" y=\"34\" fill=\"#d55e00\">waited</text>\n", g->compares ? ", slow intervals of " : " in ",
 		text_ns(text, (double)g->run_ns, true), "dashed: up to the threshold", NAMES + ARCS, NAMES + ARCS + 40, NAMES + ARCS + 140);

@@ -78,7 +78,7 @@ printf '#!/bin/sh\nexec ./good\n' >script && chmod +x script
 expect 0 "$VPROF" doctor --quick script
 found · program "'script' is a script" .libs
 expect 4 "$VPROF" doctor --quick main.c
-found ✗ program "'main.c' is no program" "serves the requests"
+found ✗ program "'main.c' is not a program" "serves the requests"
 expect 4 "$VPROF" doctor --quick nowhere
 says "No such file"
 # Another machine's: the same program with the number of its machine changed.
@@ -115,7 +115,7 @@ expect 4 "$VPROF" doctor --quick
 says "✗ data"
 rm -rf vprof.data && touch vprof.data
 expect 4 "$VPROF" doctor --quick
-found ✗ data "is no directory" "vprof -d DIR"
+found ✗ data "is not a directory" "vprof -d DIR"
 rm vprof.data
 
 # Another vprof first on PATH.

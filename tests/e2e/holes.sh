@@ -68,7 +68,7 @@ damaged "a sixth cut out" 20 1
 says "left out"
 head -c 4096 /dev/zero >>$dir/trace.vpt
 damaged "zeros behind" 100 1
-says "4096 bytes are no block" "no record is missing"
+says "4096 bytes belong to no block" "no record is missing"
 cat good.vpt >>$dir/trace.vpt
 damaged "the trace twice" 100 1
 says "count once"

@@ -325,7 +325,7 @@ none
 - dequeue pop: in place
 - dequeue pop_into: in place
 - dequeue try_into: in place
-- dequeue copy: the function's result is no number and no pointer
+- dequeue copy: the function's result is neither a number nor a pointer
 EOF
 for cc in gcc clang; do
 	check "own primitives" $cc d.c -y 'acquire=lock_it(arg0->held, spins=no)' -y 'release=unlock_it(arg0->held)' \
@@ -448,7 +448,7 @@ cat > want <<'EOF'
 caught
 1 END r 1 0
 r end ready: in place
-r end convert: the function's result is no number and no pointer
+r end convert: the function's result is neither a number nor a pointer
 EOF
 check "ret in C++" g++ g.cc -n r -s nowhere -e ready -k ret -n r -s nowhere -e convert -k 'ret'
 

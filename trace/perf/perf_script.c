@@ -352,7 +352,7 @@ static int check(const struct script *s)
 	size_t missed = perf_tasks_missed(s->tasks);
 
 	if (!s->stats.switches) {
-		diag_set(s->reterr, EXIT_DATA, -ENODATA, "there is no sched_switch in it: when threads were off the CPU is unknown");
+		diag_set(s->reterr, EXIT_DATA, -ENODATA, "the input has no sched_switch: when threads were off the CPU is unknown");
 		return diag_remedy(s->reterr, -ENODATA, "perf record -a -e 'sched:*' ...");
 	}
 	if (!s->stats.chosen) {
