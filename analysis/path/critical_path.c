@@ -41,6 +41,8 @@ struct walk {
 	uint32_t thread;
 	int64_t at_ns;
 	bool own;			/* the piece just passed was the interval's own */
+	int64_t others_ns;		/* where the last stretch of others' work on this thread begins; = at_ns: it was just passed */
+	uint64_t outside_tid;		/* the peer or timer that ended the last wait for files passed on this thread; 0: another */
 };
 
 static bool follow_creation(struct walk *w);
@@ -52,6 +54,8 @@ static void move_to(struct walk *w, uint64_t tid, int64_t at_ns)
 	w->tid = tid;
 	w->thread = timeline_thread(w->tl, tid);
 	w->at_ns = at_ns;
+	w->others_ns = INT64_MIN;
+	w->outside_tid = 0;
 }
 
 int folded_path(const struct timeline *tl, const struct interval *iv, pieces *out)
@@ -138,12 +142,19 @@ static struct piece *emit_wait(struct walk *w, const struct segment *s, int64_t 
 	return p;
 }
 
+static uint64_t outside_of(const struct walk *w, const struct wakeup *k)
+{
+	return k && timeline_is_outside(w->tl, k->waker_tid) ? k->waker_tid : 0;
+}
+
 /* Passes [start_ns, cursor) of a wait: its wake-up delay, then the part that its waker explains. */
 static void pass_wait(struct walk *w, const struct segment *s, int64_t start_ns)
 {
 	const struct wakeup *k = timeline_wakeup(w->tl, w->thread, s->start_ns, w->at_ns);
 	struct piece *p;
 
+	if (s->state == STATE_IO)
+		w->outside_tid = outside_of(w, k);
 	if (!k) {
 		emit_wait(w, s, start_ns);
 		return;
@@ -209,6 +220,9 @@ static void pass_others(struct walk *w, size_t segment)
 	const struct wakeup *k = w->tl->trace->look.is_one ? NULL : taking_up(w, start_ns, w->at_ns);
 	struct piece *p;
 
+	if (k)
+		w->outside_tid = outside_of(w, k);
+	w->others_ns = start_ns;
 	if (k && timeline_explains(w->tl, k)) {
 		pass_handed_back(w, start_ns, k);
 		return;
@@ -217,9 +231,32 @@ static void pass_others(struct walk *w, size_t segment)
 	if (!p)
 		return;
 	p->meanwhile = s->state;
-	p->taken_up_tid = k && timeline_is_outside(w->tl, k->waker_tid) ? k->waker_tid : 0;
+	p->taken_up_tid = outside_of(w, k);
 	if (first < segment)
 		p->fold = FOLD_OTHERS;
+}
+
+/*
+ * A wait for files of the interval's own that the loop left for others' work: the interval did not wait for what ended it, a client that sent
+ * another request, but for what ends a later one.
+ *
+ *	waits until a client sends, works for that one, waits until 10.0.0.7:53 answers		both waits are for 10.0.0.7:53
+ */
+static bool is_loops(const struct walk *w, const struct segment *s)
+{
+	return s->state == STATE_IO && w->others_ns == w->at_ns && !w->tl->trace->look.is_one &&
+	       outside_of(w, timeline_wakeup(w->tl, w->thread, s->start_ns, w->at_ns));
+}
+
+static void pass_loops(struct walk *w, int64_t start_ns)
+{
+	struct piece *p = emit(w, start_ns, STATE_QUEUE);
+
+	w->others_ns = w->at_ns;
+	if (p) {
+		p->meanwhile = STATE_IO;
+		p->taken_up_tid = w->outside_tid;
+	}
 }
 
 /* At depth 0 a piece also ends where this thread picked the interval up. */
@@ -245,7 +282,9 @@ static void step(struct walk *w)
 		pass_others(w, segment);
 	} else {
 		start_ns = stop_at_creation(w, s->start_ns > start_ns ? s->start_ns : start_ns);
-		if (state_has_waker(s->state))
+		if (is_loops(w, s))
+			pass_loops(w, start_ns);
+		else if (state_has_waker(s->state))
 			pass_wait(w, s, start_ns);
 		else
 			emit_wait(w, s, start_ns);

@@ -179,7 +179,7 @@ static const struct wakeup *taking_up(const struct trace *t, const struct interv
 }
 
 /* Others' ticks [.., at): of the last wait for files, if a thread of the run ended it, what that one did. */
-static void pass_others(struct context *c, const struct interval *iv, uint64_t tid, int64_t at)
+static void pass_others(struct context *c, const struct interval *iv, uint64_t tid, int64_t at, uint64_t *outside)
 {
 	int64_t from;
 	const struct wakeup *w = taking_up(c->t, iv, tid, at, &from);
@@ -187,6 +187,8 @@ static void pass_others(struct context *c, const struct interval *iv, uint64_t t
 	const struct segment *wait = is_threads ? segment_at(c->t, tid, w->time_ns - 1) : NULL;
 	int64_t wait_from = wait && wait->start_ns > from ? wait->start_ns : from;
 
+	if (w)
+		*outside = is_outside(c->t, w->waker_tid) ? w->waker_tid : 0;
 	for (int64_t ns = from; ns < at; ns++) {
 		if (wait && ns >= wait_from && ns < w->time_ns)
 			continue;
@@ -201,6 +203,16 @@ static void pass_others(struct context *c, const struct interval *iv, uint64_t t
 	explain(c, w->waker_tid, wait_from, w->time_ns, 1, &(struct following){ wait, w->time_ns, NULL });
 }
 
+/* [from, to) of a wait of the interval's own that the loop left for others' work. */
+static void put_loops(struct context *c, uint64_t tid, int64_t from, int64_t to, uint64_t outside)
+{
+	for (int64_t ns = from; ns < to; ns++) {
+		put(c, tid, ns, STATE_QUEUE, 0);
+		c->ticks[ns].meanwhile = STATE_IO;
+		c->ticks[ns].taken_up_tid = outside;
+	}
+}
+
 void oracle_path(const struct trace *t, const struct interval *iv, struct tick *ticks)
 {
 	struct context c = { .t = t, .ticks = ticks };
@@ -208,10 +220,13 @@ void oracle_path(const struct trace *t, const struct interval *iv, struct tick *
 	uint64_t tid = iv->end_tid;
 	int64_t at = iv->end_ns;
 	bool own = true;
+	int64_t others_at = -1;		/* others' ticks begin there, and were just looked at */
+	uint64_t outside = 0;		/* what ended the last wait for files so far, if it is no thread */
 
 	while (at > iv->start_ns) {
 		int edge = own ? creation_into(t, tid, at - 1, at, used) : -1;
 		const struct segment *s;
+		const struct wakeup *w;
 
 		if (edge >= 0) {
 			used[edge] = true;
@@ -221,6 +236,8 @@ void oracle_path(const struct trace *t, const struct interval *iv, struct tick *
 				ticks[at - 1].meanwhile = s ? s->state : STATE_OTHER;
 			}
 			tid = t->creations.items[edge].tid;
+			others_at = -1;
+			outside = 0;
 			continue;
 		}
 		s = segment_at(t, tid, at - 1);
@@ -231,14 +248,23 @@ void oracle_path(const struct trace *t, const struct interval *iv, struct tick *
 			edge = creation_into(t, tid, start, at - 1, used);
 			if (edge >= 0)
 				start = t->creations.items[edge].time2_ns;
+			w = s->state == STATE_IO ? wakeup_of(t, s, at) : NULL;
+			if (w && is_outside(t, w->waker_tid) && others_at == at) {
+				put_loops(&c, tid, start, at, outside);
+				others_at = at = start;
+				continue;
+			}
+			if (s->state == STATE_IO)
+				outside = w && is_outside(t, w->waker_tid) ? w->waker_tid : 0;
 			explain_wait(&c, s, start, at, 0, NULL);
 			at = start;
 			continue;
 		}
 		if (s && !own) {
-			pass_others(&c, iv, tid, at);
+			pass_others(&c, iv, tid, at, &outside);
 			while (at > iv->start_ns && (s = segment_at(t, tid, at - 1)) && s->sid != iv->sid)
 				at--;
+			others_at = at;
 			continue;
 		}
 		at--;

@@ -78,7 +78,7 @@ static void add_any_thread(struct trace *t, struct random *r, uint64_t tid, int6
 {
 	static const enum trace_state states[] = {
 		STATE_RUNNING, STATE_RUNNING, STATE_RUNNING, STATE_LOCK, STATE_LOCK, STATE_COND,
-		STATE_IO, STATE_QUEUE, STATE_JOIN, STATE_SLEEP, STATE_RUNNABLE, STATE_OTHER,
+		STATE_IO, STATE_IO, STATE_IO, STATE_QUEUE, STATE_JOIN, STATE_SLEEP, STATE_RUNNABLE, STATE_OTHER,
 	};
 	int64_t at_ns = random_below(r, 5);
 
@@ -291,9 +291,10 @@ static void random_program(struct trace *t, struct random *r)
 static void random_devices(struct trace *t, struct random *r)
 {
 	for (uint64_t tid = 1; tid <= 5; tid++)
-		if (chance(r, tid == 5 ? 40 : 10))
+		if (chance(r, tid == 5 ? 60 : 10))
 			VEC_ADD(&t->threads, (struct thread_name){
-				.tid = tid, .name = tid < 3 ? "device" : "other", .kind = 1 + random_below(r, KIND_CNT - 1) });
+				.tid = tid, .name = tid < 3 ? "device" : "other",
+				.kind = chance(r, 50) ? KIND_PEER : 1 + random_below(r, KIND_CNT - 1) });
 }
 
 struct trace *random_trace(unsigned int seed, enum random_style style)
