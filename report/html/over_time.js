@@ -19,23 +19,35 @@ async function readDots(data) {
 	};
 }
 
-/* Dots that would lie on each other, on a grid of half pixels, are drawn once. */
+/* A column of dots without a gap is one line: a path of lines is painted in a third of the time of its dots. */
+function lines(seen, columns, rows, kind) {
+	const list = [];
+
+	for (let px = 0; px < columns; px++)
+		for (let py = 0, from = -1; py <= rows; py++) {
+			const isOn = py < rows && seen[px * rows + py] & kind;
+
+			if (isOn && from < 0) {
+				from = py;
+			} else if (!isOn && from >= 0) {
+				list.push(`M${px / 2} ${from / 2}v${(py - 1 - from) / 2}`);
+				from = -1;
+			}
+		}
+	return list.join("");
+}
+
+/* On a grid of half pixels; dots that would lie on each other are drawn once. */
 function drawDots(picture, dots, x, y, detail) {
-	const paths = { rest: [], selected: [] };
-	const rows = HEIGHT * 2, seen = new Uint8Array((Math.ceil(x.right) + 1) * 2 * rows);
+	const rows = HEIGHT * 2, columns = (Math.ceil(x.right) + 1) * 2, seen = new Uint8Array(columns * rows);
 
 	for (let i = 0; i < dots.start.length; i++) {
 		const ns = dots.latency[i];
-		const px = Math.round(x.at(dots.start[i]) * 2), py = Math.round(y.at(ns) * 2);
-		const kind = ns >= detail.from_ns && ns <= detail.to_ns ? 2 : 1, cell = px * rows + py;
 
-		if (seen[cell] & kind)
-			continue;
-		seen[cell] |= kind;
-		paths[kind === 2 ? "selected" : "rest"].push(`M${px / 2} ${py / 2}h0`);
+		seen[Math.round(x.at(dots.start[i]) * 2) * rows + Math.round(y.at(ns) * 2)] |= ns >= detail.from_ns && ns <= detail.to_ns ? 2 : 1;
 	}
-	for (const [name, list] of Object.entries(paths))
-		picture.append(svg("path", { d: list.join(""), class: `dots ${name}` }));
+	for (const [name, kind] of [["rest", 1], ["selected", 2]])
+		picture.append(svg("path", { d: lines(seen, columns, rows, kind), class: `dots ${name}` }));
 }
 
 function slices(dots, detail) {
