@@ -356,13 +356,23 @@ int programs_start(const struct recorder_options *o, struct record_bpf **ret, ui
 	return 0;
 }
 
-int recorder_try(struct diag *reterr)
+static int try(const struct recorder_options *o, struct diag *reterr)
 {
 	struct record_bpf *p = NULL;
-	int r = load(&(struct recorder_options){ 0 }, &p, reterr);
+	int r = load(o, &p, reterr);
 
 	record_bpf__destroy(p);
 	return r;
+}
+
+int recorder_try(struct diag *reterr)
+{
+	return try(&(struct recorder_options){ 0 }, reterr);
+}
+
+int recorder_try_requests(struct diag *reterr)
+{
+	return try(&(struct recorder_options){ .exchanges = 1 }, reterr);
 }
 
 static void *map_shared(const struct bpf_map *map, size_t bytes)

@@ -34,6 +34,11 @@ int recorder_try(struct diag *reterr)
 	return recorder_open(NULL, &r, reterr);
 }
 
+int recorder_try_requests(struct diag *reterr)
+{
+	return recorder_try(reterr);
+}
+
 int recorder_is_reduced(const struct recorder *r)
 {
 	(void)r;

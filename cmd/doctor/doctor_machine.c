@@ -168,15 +168,28 @@ static void check_memory(struct diagnosis *d)
 /* ---- the kernel ---- */
 
 /* The permissions for record --kernel; recording without it needs none. */
-static void check_kernel(struct diagnosis *d)
+static bool check_kernel(struct diagnosis *d)
 {
 	struct diag diag = DIAG_INIT;
+	bool may = recorder_try(&diag) == 0;
 
-	if (recorder_try(&diag) == 0)
+	if (may)
 		diagnosis_add(d, "kernel", DIAGNOSIS_OK, NULL, "vprof record --kernel is permitted here");
 	else
 		diagnosis_add(d, "kernel", DIAGNOSIS_NOTE, *diag.remedy ? diag.remedy : NULL,
 			      "recording needs no privilege; for vprof record --kernel: %s", diag.text);
+	return may;
+}
+
+/* Whether vprof look sees requests. */
+static void check_requests(struct diagnosis *d)
+{
+	struct diag diag = DIAG_INIT;
+
+	if (recorder_try_requests(&diag) == 0)
+		diagnosis_add(d, "requests", DIAGNOSIS_OK, NULL, "vprof look sees requests on sockets here");
+	else
+		diagnosis_add(d, "requests", DIAGNOSIS_NOTE, *diag.remedy ? diag.remedy : NULL, "for vprof look: %s", diag.text);
 }
 
 void doctor_machine(struct diagnosis *d)
@@ -187,5 +200,6 @@ void doctor_machine(struct diagnosis *d)
 	check_compilers(d);
 	check_clock(d);
 	check_memory(d);
-	check_kernel(d);
+	if (check_kernel(d))
+		check_requests(d);
 }

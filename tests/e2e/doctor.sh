@@ -45,6 +45,14 @@ if command -v python3 >"$work/.which"; then
 fi
 expect 2 "$VPROF" doctor --format csv
 
+# What vprof look needs of the kernel.
+if "$VPROF" doctor --quick good | grep -q '^✓ kernel '; then
+	export VPROF_KERNEL_HOOKS=no-sockets
+	expect 0 "$VPROF" doctor --quick good
+	found · requests "does not say when bytes arrive" "vprof annotate"
+	unset VPROF_KERNEL_HOOKS
+fi
+
 expect 0 "$VPROF" cc gcc -c main.c
 expect 0 gcc main.o -o preloaded
 expect 0 "$VPROF" doctor --quick preloaded
