@@ -159,9 +159,9 @@ static void read_sources(struct reader *d)
 
 static uint32_t next_function(struct reader *d)
 {
-	uint32_t code = (uint32_t)upto(d, KIND_CNT + d->s->functions.cnt - 1);
+	uint32_t code = (uint32_t)upto(d, SUMMED_DEVICES + d->s->functions.cnt - 1);
 
-	return code < KIND_CNT ? SUMMED_DEVICE(code) : code - KIND_CNT;
+	return code < SUMMED_DEVICES ? SUMMED_DEVICE(code) : code - SUMMED_DEVICES;
 }
 
 /* ---- places ---- */
@@ -171,7 +171,7 @@ static bool may_be_below(const struct summed_place *p, const struct summed_place
 {
 	switch (p->kind) {
 	case NODE_FUNCTION:
-		return (parent->kind == NODE_INTERVAL || parent->kind == NODE_FUNCTION) && p->function < SUMMED_DEVICE(KIND_CNT);
+		return (parent->kind == NODE_INTERVAL || parent->kind == NODE_FUNCTION) && p->function < SUMMED_DEVICE(SUMMED_DEVICES);
 	case NODE_BODY:
 		return (parent->kind == NODE_INTERVAL || parent->kind == NODE_FUNCTION) && p->function == parent->function;
 	case NODE_WAIT:

@@ -106,7 +106,7 @@ static void add_sources(struct writer *w, const struct summed *s)
 /* 0: none; then the devices; then the functions. */
 static uint32_t function_code(uint32_t function)
 {
-	return function > SUMMED_DEVICE(KIND_CNT) ? SUMMED_NO_FUNCTION - function : function + KIND_CNT;
+	return function > SUMMED_DEVICE(SUMMED_DEVICES) ? SUMMED_NO_FUNCTION - function : function + SUMMED_DEVICES;
 }
 
 static void add_places(struct writer *w, const struct summed *s)

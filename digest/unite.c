@@ -98,7 +98,7 @@ static uint32_t add_function(struct uniter *u, const struct summed_function *f)
 
 static uint32_t function_of(const struct renaming *r, uint32_t function)
 {
-	return function > SUMMED_DEVICE(KIND_CNT) ? function : r->functions[function];
+	return function > SUMMED_DEVICE(SUMMED_DEVICES) ? function : r->functions[function];
 }
 
 static uint32_t call_site_of(const struct renaming *r, uint32_t call_site)

@@ -352,7 +352,7 @@ static int by_window(const void *x, const void *y)
 
 static uint32_t new_function(const uint32_t *numbers, uint32_t function)
 {
-	return function > SUMMED_DEVICE(KIND_CNT) ? function : numbers[function];
+	return function > SUMMED_DEVICE(SUMMED_DEVICES) ? function : numbers[function];
 }
 
 static void renumber_window(struct summed_window *w, const uint32_t *places, const uint32_t *functions, const uint32_t *sources)

@@ -40,6 +40,7 @@ struct summed_call {			/* between two functions of the tree */
 /* Values of a place's function that are not an index: none, or a kind of device (see FUNCTION_OF_DEVICE()). */
 #define SUMMED_NO_FUNCTION UINT32_MAX
 #define SUMMED_DEVICE(kind) (SUMMED_NO_FUNCTION - (uint32_t)(kind))
+#define SUMMED_DEVICES ((uint32_t)KIND_PEER)	/* none, and the kinds of devices; a peer is among the functions, by its name */
 
 struct summed_place {			/* parents come before children */
 	uint32_t parent;		/* NODE_NONE: the root of an interval's tree */

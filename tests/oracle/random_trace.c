@@ -78,7 +78,7 @@ static void add_any_thread(struct trace *t, struct random *r, uint64_t tid, int6
 {
 	static const enum trace_state states[] = {
 		STATE_RUNNING, STATE_RUNNING, STATE_RUNNING, STATE_LOCK, STATE_LOCK, STATE_COND,
-		STATE_IO, STATE_IO, STATE_IO, STATE_QUEUE, STATE_JOIN, STATE_SLEEP, STATE_RUNNABLE, STATE_OTHER,
+		STATE_IO, STATE_QUEUE, STATE_JOIN, STATE_SLEEP, STATE_RUNNABLE, STATE_OTHER,
 	};
 	int64_t at_ns = random_below(r, 5);
 
@@ -288,13 +288,17 @@ static void random_program(struct trace *t, struct random *r)
 	VEC_ADD(&t->segments, producer);
 }
 
-static void random_devices(struct trace *t, struct random *r)
+/* many: of peers, which waits for files are for. */
+static void random_devices(struct trace *t, struct random *r, bool many)
 {
 	for (uint64_t tid = 1; tid <= 5; tid++)
-		if (chance(r, tid == 5 ? 60 : 10))
+		if (chance(r, tid == 5 ? (many ? 80 : 40) : 10))
 			VEC_ADD(&t->threads, (struct thread_name){
 				.tid = tid, .name = tid < 3 ? "device" : "other",
-				.kind = chance(r, 50) ? KIND_PEER : 1 + random_below(r, KIND_CNT - 1) });
+				.kind = many && chance(r, 70) ? KIND_PEER : 1 + random_below(r, KIND_CNT - 1) });
+	for (size_t i = 0; many && i < t->segments.cnt; i++)
+		if (t->segments.items[i].state == STATE_LOCK)
+			t->segments.items[i].state = STATE_IO;
 }
 
 struct trace *random_trace(unsigned int seed, enum random_style style)
@@ -314,7 +318,7 @@ struct trace *random_trace(unsigned int seed, enum random_style style)
 		VEC_ADD(&t->calls, c);
 	}
 	if (style == RANDOM_ANY)
-		random_devices(t, &r);
+		random_devices(t, &r, seed > RANDOM_SEED_PEERS);
 	trace_name_peers(t);
 	return t;
 }

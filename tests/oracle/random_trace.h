@@ -12,6 +12,7 @@
 #include "trace/model.h"
 
 #define RANDOM_TIME_MAX 400		/* every time is below, in ns */
+#define RANDOM_SEED_PEERS 1800		/* later seeds have many peers, and waits for files instead of locks */
 
 enum random_style { RANDOM_ANY, RANDOM_PROGRAM };
 
