@@ -9,6 +9,8 @@
 
 #include "analysis/analyze.h"
 #include "tests/unit/cmocka_all.h"
+#include "trace/windows/slices.h"
+#include "trace/windows/stream.h"
 
 enum { THREAD = 7 };
 
@@ -164,6 +166,30 @@ static void test_too_few(void **state)
 			assert_share(f, NULL, .25, told);
 		assert_true(fabs(f->nodes.items[0].share - 1) < 1e-12);
 	}
+}
+
+/* A trace is analysed in windows: the samples, and what they rest on, are in each. */
+static void test_windows(void **state)
+{
+	_cleanup_(trace_freep) struct trace *t = two_kinds(1, 200);
+	_cleanup_(analyzer_freep) struct analyzer *a = analyzer_new();
+	_cleanup_(trace_slices_freep) struct trace_slices *slices = NULL;
+	_cleanup_(findings_freep) struct findings *f = NULL;
+	struct analyze_options o = { .interval = NULL };
+	const struct trace_window *w;
+	size_t before = trace_stream_records, cnt = 0;
+
+	(void)state;
+	trace_sort(t);
+	trace_stream_records = 40;
+	slices = trace_slices_new(t);
+	for (; (w = trace_slices_next(slices)); cnt++)
+		analyzer_add(a, &(struct analysis_window){ w->t, w->before_ns, w->until_ns });
+	trace_stream_records = before;
+	assert_true(cnt > 4);
+	assert_int_equal(analyzer_finish(a, t, &o, &f), 0);
+	assert_share(f, "g", 15 / 18.5, 600);
+	assert_true(f->interval.mean_ns == 37.5);
 }
 
 /* Two come at once every 100: the first one's turn is 0..30, with samples in g, or without, and 10 long; the second waits for it. */
@@ -428,7 +454,8 @@ static void test_simulation(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_by_hand), cmocka_unit_test(test_cost), cmocka_unit_test(test_too_few), cmocka_unit_test(test_others),
+		cmocka_unit_test(test_by_hand), cmocka_unit_test(test_cost), cmocka_unit_test(test_too_few),
+		cmocka_unit_test(test_others), cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_definition), cmocka_unit_test(test_simulation),
 	};
 
