@@ -21,7 +21,7 @@
 #	INNOCENT	somebody else causes it, without a doubt
 #
 # The functions that carry a probe are those that "vprof build" chooses, or with --functions all as it may advise: all.  Each stage
-# leaves its file in DIR/NAME; one that did is left out the next time, unless --fresh asks for all.  Prints a table and
+# leaves its file in DIR/NAME; one that did, of this vprof, is left out the next time, unless --fresh asks for all.  Prints a table and
 # writes it as FILE (results/servers.json); exit 1 where a target is missed.  Root is asked for only when a Debian package is missing.
 # shellcheck disable=SC2154 # a server's file sets them
 set -eu
@@ -153,7 +153,10 @@ judge() {
 # one_case CASE ACCEPTED...: until the cause is what makes the clients' latency vary.  ANSWERS/CASE.case: case, truth, verdict, sentence
 one_case() {
 	case=$1
-	[ ! -f "$answers/$case.case" ] || { say "$case: done before"; return 0; }
+	if [ -f "$answers/$case.case" ] && ! is_older_than_vprof "$answers/$case.case"; then
+		say "$case: done before"
+		return 0
+	fi
 	build_server
 	for try in 1 2 3; do
 		say "$case: recording, try $try"
