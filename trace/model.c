@@ -393,17 +393,33 @@ uint32_t trace_add_string(struct trace *t, strings *list, const char *text)
 	return (uint32_t)(list->cnt - 1);
 }
 
+/* For each place in the list of segments: one more than the last idle segment of the same thread before it; 0: there is none. */
+static size_t *last_idle(const struct trace *t)
+{
+	const struct segment *s = t->segments.items;
+	size_t *ret = xcalloc(t->segments.cnt + 1, sizeof(*ret));
+
+	for (size_t i = 1; i <= t->segments.cnt; i++)
+		ret[i] = s[i - 1].state == STATE_IO && s[i - 1].sid == SID_NONE ? i :
+			 i > 1 && s[i - 2].tid == s[i - 1].tid ? ret[i - 1] : 0;
+	return ret;
+}
+
 void trace_find_idle(struct trace *t)
 {
-	for (size_t i = 0; i < t->intervals.cnt && !t->pairings.cnt; i++) {
+	const struct segment *s = t->segments.items;
+	_cleanup_(freep) size_t *idle = NULL;
+
+	if (t->pairings.cnt || !t->intervals.cnt)
+		return;
+	idle = last_idle(t);
+	for (size_t i = 0; i < t->intervals.cnt; i++) {
 		struct interval *v = &t->intervals.items[i];
-		const struct segment *s = t->segments.items;
 		size_t at = partition_point(k, t->segments.cnt, s[k].tid < v->start_tid ||
 					    (s[k].tid == v->start_tid && s[k].start_ns < v->start_ns));
+		size_t found = at > 0 && s[at - 1].tid == v->start_tid ? idle[at] : 0;
 
-		while (at > 0 && s[at - 1].tid == v->start_tid && !(s[at - 1].state == STATE_IO && s[at - 1].sid == SID_NONE))
-			at--;
-		if (at > 0 && s[at - 1].tid == v->start_tid && s[at - 1].end_ns <= v->start_ns)
-			v->idle_ns = s[at - 1].end_ns;
+		if (found && s[found - 1].end_ns <= v->start_ns)
+			v->idle_ns = s[found - 1].end_ns;
 	}
 }
