@@ -118,6 +118,8 @@ static void tell_requests(const struct looking *l)
 
 	note_line("%" PRIu64 " request%s on %" PRIu64 " connection%s in %.3g s", k->requests, k->requests == 1 ? "" : "s", k->connections,
 		  k->connections == 1 ? "" : "s", (double)k->duration_ns / 1e9);
+	if (k->cost_ns)
+		note_line("recording one takes %.2g us (with what all sockets of the machine take)", (double)k->cost_ns / 1e3);
 	if (k->sample_ns && k->sample_cost_ns)
 		note_line("a sample takes %.0f us of a request: taken off", (double)k->sample_cost_ns / 1e3);
 	if (k->unseen_arrivals)

@@ -28,6 +28,9 @@
 #include "recorder/bpf/task_state.h"
 #include "recorder/bpf/record.skel.h"
 
+#define COST_NS 1000000000ULL
+enum { COST_EXCHANGES_LEAST = 100 };
+
 enum { TREE_MAX = 4096, LISTENS = 0x0a, UNIX_LISTENS = 0x10000 };
 
 static bool has_tracepoint(const struct btf *btf, const char *name)
@@ -158,6 +161,46 @@ void exchanges_end(const struct record_bpf *p, struct writer *w)
 		if (r->kind == RECORD_EXCHANGE)
 			writer_record(w, r, sizeof(*r));
 	}
+}
+
+static uint64_t run_time_ns(const struct bpf_program *program)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 len = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &len) ? 0 : info.run_time_ns;
+}
+
+static uint64_t all_run_time_ns(const struct record_bpf *p)
+{
+	return run_time_ns(p->progs.on_data) + run_time_ns(p->progs.on_receive) + run_time_ns(p->progs.on_answer);
+}
+
+/* The kernel's statistics take time themselves, so they are on for a second only. */
+void exchange_cost_look(struct exchange_cost *c, const struct record_bpf *p, uint64_t now_ns, uint64_t exchange_cnt)
+{
+	if (!p->rodata->wants_exchanges || c->is_over)
+		return;
+	if (!c->begun_ns) {
+		c->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+		c->is_over = c->stats_fd < 0;
+		c->begun_ns = now_ns;
+		c->before_cnt = exchange_cnt;
+		c->before_ns = all_run_time_ns(p);
+	} else if (now_ns - c->begun_ns >= COST_NS) {
+		uint64_t cnt = exchange_cnt - c->before_cnt;
+
+		if (cnt >= COST_EXCHANGES_LEAST)
+			c->cost_ns = (all_run_time_ns(p) - c->before_ns) / cnt;
+		exchange_cost_end(c);
+	}
+}
+
+void exchange_cost_end(struct exchange_cost *c)
+{
+	if (c->begun_ns && !c->is_over)
+		close(c->stats_fd);
+	c->is_over = true;
 }
 
 size_t exchanges_paths(const struct record_bpf *p, struct exchange_path_texts *ret)

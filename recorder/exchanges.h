@@ -20,6 +20,16 @@ void exchanges_find_ports(struct record_bpf *p, pid_t pid);
 /* A Unix socket's, as /proc/net/unix writes it; without room it is left out. */
 void exchanges_add_path(struct exchange_paths *paths, const char *text);
 
+/* What the programs take, on all sockets of the machine, for one exchange, by the kernel's statistics of a second: to be called often, with the number of them so far. */
+struct exchange_cost {			/* zeroed at first */
+	int stats_fd;
+	bool is_over;
+	uint64_t begun_ns, before_ns, before_cnt;
+	uint64_t cost_ns;		/* 0: it was not measured */
+};
+void exchange_cost_look(struct exchange_cost *c, const struct record_bpf *p, uint64_t now_ns, uint64_t exchange_cnt);
+void exchange_cost_end(struct exchange_cost *c);
+
 /* Detached: what was answered last on each connection, into the file. */
 void exchanges_end(const struct record_bpf *p, struct writer *w);
 

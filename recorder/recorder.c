@@ -50,6 +50,7 @@ struct recorder {
 	bool is_busy;			/* there was much to take this time */
 	struct sampler *sampler;	/* NULL: none */
 	struct packet_watch *packet_watch;	/* NULL: none */
+	struct exchange_cost exchange_cost;
 	pthread_t thread;
 	int stop;
 	uint64_t start_ns;
@@ -133,6 +134,8 @@ static void *empty_until_the_end(void *context)
 	while (!__atomic_load_n(&r->stop, __ATOMIC_ACQUIRE)) {
 		packet_watch_look(r->packet_watch, now_ns());
 		sampler_draw(r->sampler, now_ns());
+		if (!r->reduced)
+			exchange_cost_look(&r->exchange_cost, r->programs, now_ns(), r->writer.exchange_cnt);
 		if (empty(r, false))
 			continue;
 		pause_ns = next_pause_ns(r, pause_ns);
@@ -241,6 +244,8 @@ int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *
 	if (!r->reduced)
 		r->writer.path_cnt = exchanges_paths(r->programs, &paths);
 	r->writer.paths = paths.items;
+	exchange_cost_end(&r->exchange_cost);
+	r->writer.exchange_cost_ns = r->exchange_cost.cost_ns;
 	r->writer.unasked = r->reduced ? 0 : r->programs->bss->unasked;
 	writer_end(&r->writer, r->start_ns, end_ns, lost);
 	if (ret)

@@ -71,6 +71,8 @@ struct writer {
 	uint32_t sample_cost_ns;	/* of the thread that a sample hits */
 	const char *const *paths;	/* of Unix sockets, the caller's; set before writer_end() */
 	size_t path_cnt;
+	uint64_t exchange_cnt;		/* written so far */
+	uint64_t exchange_cost_ns;	/* that one takes; set before writer_end(), like the next */
 	uint64_t unasked;		/* sends on accepted sockets that answer nothing; set before writer_end() */
 	uint64_t stack_records, unknown_stacks;
 	struct unnamed_stacks unnamed;	/* at the end */

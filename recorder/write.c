@@ -203,6 +203,7 @@ static void put_request(struct writer *w, const struct record_request *r)
 
 static void put_exchange(struct writer *w, const struct record_exchange *r)
 {
+	w->exchange_cnt++;
 	make_room(w);
 	put_head(w, KERNEL_EXCHANGE, r->sender, r->ns);
 	put(w, r->receiver);
@@ -321,6 +322,7 @@ void writer_end(struct writer *w, uint64_t start_ns, uint64_t end_ns, uint64_t l
 	put(w, end_ns);
 	put(w, lost);
 	put(w, w->unasked);
+	put(w, w->exchange_cost_ns);
 	trace_file_last(&w->file, KERNEL_END, w->block.data, w->block.len);
 	w->block.len = 0;
 }

@@ -23,7 +23,8 @@
  *	KERNEL_SYSTEM	names of functions in stacks that are of system libraries
  *	KERNEL_PATHS	addresses of Unix sockets, numbered from 0: EXCHANGE_PATH + number is a port
  *	KERNEL_NAMES	{ enum kernel_waker, number, name }...
- *	KERNEL_END	start_ns, end_ns, lost records, sends on accepted sockets before anything was read: the last block
+ *	KERNEL_END	start_ns, end_ns, lost records, sends on accepted sockets before anything was read, what
+ *			recording an exchange takes: the last block
  *
  * The first record of a block counts from 0.  Records come in the order in which they were made, about:
  * a thread's own are in order of time, those of two CPUs need not be.

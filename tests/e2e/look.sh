@@ -198,6 +198,8 @@ more_than "write_out, asleep, has the lock" "$(share threads.json sleep write_ou
 [ $? = 0 ] && grep -q "0 builds" from.out && pass || { cat from.out from.err; fail "iterate --from: the answer is a wait, and it did not end with it"; }
 [ "$(json_of threads.json 'd["look"]["annotate"]')" = "{'start': 'serve_request', 'end': 'serve_request'}" ] && pass ||
 	fail "what to annotate is not proposed: $(json_of threads.json 'd["look"]')"
+[ "$(json_of threads.json 'd["look"]["cost_ns"] is None or 0 < d["look"]["cost_ns"] < 1000000')" = True ] && pass ||
+	fail "what recording a request takes: $(json_of threads.json 'd["look"]')"
 look_at loop
 more_than "requests wait while others are served" "$(share loop.json busy slow_command)" .3
 more_than "slow requests are slow themselves" "$(share loop.json sleep slow_command)" .05

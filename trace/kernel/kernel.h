@@ -84,6 +84,7 @@ struct kernel_trace {
 	int64_t sample_cost_ns;		/* what one takes of the thread that it hits */
 	bool has_exchanges;		/* they were recorded, if there were any */
 	uint64_t lost, cut_bytes;
+	int64_t exchange_cost_ns;	/* that recording one takes; 0: it was not measured */
 	uint64_t unasked;		/* sends on accepted sockets before anything was read from them */
 	bool reduced;			/* no reasons, no wakers */
 

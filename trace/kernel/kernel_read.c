@@ -316,6 +316,7 @@ static void decode_end(struct kernel_trace *k, struct decoder *d)
 
 	k->lost = decode_varint(d);
 	k->unasked = decode_left(d) ? decode_varint(d) : 0;
+	k->exchange_cost_ns = decode_left(d) ? decode_u32(d) : 0;
 	if (start > end || end > NS_MAX)
 		d->bad = true;
 	if (d->bad)

@@ -175,6 +175,7 @@ void requests_add(struct trace *t, const struct kernel_trace *k, struct kernel_t
 	t->look.is_one = true;
 	t->look.sample_ns = t->invocations.cnt ? 0 : k->sample_ns;	/* probes know better */
 	t->look.sample_cost_ns = k->sample_cost_ns;
+	t->look.cost_ns = k->exchange_cost_ns;
 	t->look.duration_ns = k->end_ns - k->start_ns;
 	find_owners(t, k, x, owners);
 	sum_connections(t, k);
