@@ -148,12 +148,61 @@ look_at datagram 3 "UDP has no connections"
 look_at parked 0 '"code": "parked"'
 look_at unix 0 '"exchanges"'
 grep -q "unix unix.where.socket" unix.json && pass || fail "unix: not named by its path"
-grep -q "arrival was not seen" unix.err && { cat unix.err; fail "unix: the first request on a connection was not seen"; }
+# Each of the two clients may have had one under way when the look began; each connection has but one request.
+unseen=$(sed -n 's/.* \([0-9]*\) more are left out.*/\1/p' unix.err)
+[ "${unseen:-0}" -le 2 ] && pass || { cat unix.err; fail "unix: the first request on a connection was not seen"; }
 python3 server.py plain other &
 other=$!
 wait_for other
 look_at asks 3 "only asks others"
 kill $other
+
+# A server without names: its own functions are static, and it is stripped.
+cat >nameless.c <<'END_OF_NAMELESS'
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static __attribute__((noinline)) int handle(int fd)
+{
+	char request[64];
+
+	if (read(fd, request, sizeof(request)) <= 0)
+		return 0;
+	usleep(request[0] & 1 ? 3000 : 1000 + rand() % 2000);
+	return write(fd, "+ok", 3) == 3;
+}
+
+int main(void)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(a);
+	int fd = socket(AF_INET, SOCK_STREAM, 0), c;
+
+	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 || listen(fd, 50) < 0 || getsockname(fd, (struct sockaddr *)&a, &len) < 0)
+		return 1;
+	printf("%d\n", ntohs(a.sin_port));
+	fflush(stdout);
+	while ((c = accept(fd, NULL, NULL)) >= 0)
+		if (fork() == 0)
+			while (handle(c))
+				;
+}
+END_OF_NAMELESS
+gcc -O1 -s nameless.c -o nameless || exit 99
+./nameless >nameless.where &
+server=$!
+wait_for nameless.where
+python3 client.py ask nameless.where &
+client=$!
+"$VPROF" look -p $server --duration 1500ms --samples 0 --format json >nameless.json 2>nameless.err || fail "a stripped server: $(cat nameless.err)"
+children=$(cat /proc/$server/task/$server/children)
+done_serving
+kill $children 2>/dev/null
+grep -q '"code": "unnamed-frames"' nameless.json && grep -q 'mostly in \[nameless\]' nameless.json && pass || { cat nameless.json; fail "frames without a name: no warning"; }
 
 # Where it cannot look.
 sleep 60 &

@@ -400,31 +400,44 @@ static void find_reader(struct maker *m)
 	}
 }
 
-/* "main;serve;[libfoo.so]" -> "[libfoo.so]", NULL: the innermost has a name. */
-static const char *unnamed_innermost(const char *text)
+/* Of "main;serve;[libfoo.so];read" the "[libfoo.so]", for read is of a system library; SIZE_MAX: the innermost has a name. */
+static size_t unnamed_innermost(struct maker *m, const char *text)
 {
-	const char *last = strrchr(text, ';');
+	size_t unnamed = SIZE_MAX, at = 0;
 
-	last = last ? last + 1 : text;
-	return *last == '[' && strcmp(last, "[deeper]") != 0 && strcmp(last, "[unknown]") != 0 ? last : NULL;
+	while (text[at]) {
+		size_t len = strcspn(text + at, ";"), name = strcspn(text + at, ";@");
+		bool has_none = text[at] == '[' && !starts_with(text + at, "[deeper]") && !starts_with(text + at, "[unknown]");
+
+		if (has_none || !is_system(m, number_of(m, text + at, name)))
+			unnamed = has_none ? at : SIZE_MAX;
+		at += len + (text[at + len] == ';');
+	}
+	return unnamed;
 }
 
 /* Of threads while they have a request. */
 static void count_unnamed(struct maker *m, const busy_times *busy)
 {
 	_cleanup_(map_freep) struct map *files = map_new();
+	_cleanup_(freep) size_t *of_text = xcalloc(m->k->texts.cnt + 1, sizeof(*of_text));
 	struct vote most = { UINT32_MAX, 0 };
 
+	for (size_t i = 0; i < m->k->texts.cnt; i++)
+		of_text[i] = unnamed_innermost(m, m->k->texts.items[i]);
 	for (size_t i = 0; i < m->k->stacks.cnt; i++) {
 		const struct kernel_stack *s = &m->k->stacks.items[i];
-		const char *unnamed = unnamed_innermost(m->k->texts.items[s->stack]);
+		size_t unnamed = of_text[s->stack];
 
 		if (s->reason == STACK_WAKER || !is_busy(busy, s->tid, s->ns))
 			continue;
 		m->t->look.stacks++;
-		m->t->look.unnamed_stacks += unnamed != NULL;
-		if (unnamed)
-			(*map_slot(files, names_add(m->names, unnamed)))++;
+		m->t->look.unnamed_stacks += unnamed != SIZE_MAX;
+		if (unnamed != SIZE_MAX) {
+			const char *file = m->k->texts.items[s->stack] + unnamed;
+
+			(*map_slot(files, number_of(m, file, strcspn(file, ";@"))))++;
+		}
 	}
 	map_each(files, is_more, &most);
 	m->t->look.unnamed_file = name_of(m, most.name);
