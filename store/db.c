@@ -38,6 +38,8 @@ static const struct {
 	  "move the file away; the runs' traces beside it are kept" },
 	{ SQLITE_CORRUPT, -EBADMSG, EXIT_DATA, "it is damaged",
 	  "move the file away; the runs' traces beside it are kept" },
+	{ SQLITE_ERROR, -EBADMSG, EXIT_DATA, "another version of vprof made it, or another program changed it",
+	  "use that vprof; or move the file away: the runs' traces beside it are kept" },
 };
 
 int db_error(struct store *s, struct diag *reterr)

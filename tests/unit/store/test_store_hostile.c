@@ -75,6 +75,12 @@ static void test_module_for_a_table(void **state)
 			  "no such module");
 }
 
+static void test_no_column(void **state)
+{
+	(void)state;
+	expect_unreadable("ALTER TABLE tail RENAME COLUMN position TO place", "another version of vprof made it");
+}
+
 static void test_trigger(void **state)
 {
 	_cleanup_(store_closep) struct store *s = store_after(
