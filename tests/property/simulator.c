@@ -10,7 +10,8 @@
  * all of them, wakes it: A's past there becomes "B running", and so does its interval's.
  *
  * An interval's past goes with its task: copied when the task is made, and filled with `queue`
- * until it is picked up, and with what the thread that picks it up did meanwhile.
+ * until it is picked up, and with what the thread that picks it up did meanwhile.  If that is the thread that left it, its last wait
+ * for files in between is why it came back, and is explained as a wait of the interval's own.
  */
 #include "tests/property/simulator.h"
 
@@ -122,6 +123,10 @@ void end_wait(struct simulator *s, struct actor *a, int64_t until_ns)
 		VEC_ADD(&s->p->t->wakeups, w);
 		if (s->o->keep_truth)
 			explain(s, a, until_ns);
+		if (a->state == STATE_IO) {
+			a->files_ns = a->since_ns;
+			a->files_woken_ns = a->woken_ns;
+		}
 	}
 	add_segment(s, a, until_ns);
 	a->since_ns = until_ns;
@@ -199,6 +204,13 @@ void take_task(struct simulator *s, struct actor *a, const struct task *task, bo
 			a->plain[ns].state, false
 		};
 
+		if (same_thread && ns >= a->files_ns && ns < a->files_woken_ns) {
+			queue.tid = a->past[ns].tid;
+			queue.function = a->past[ns].function;
+			queue.state = a->past[ns].state;
+			queue.meanwhile = STATE_QUEUE;
+			queue.explained = true;
+		}
 		a->own[ns] = queue;
 	}
 }

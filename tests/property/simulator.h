@@ -52,6 +52,7 @@ struct actor {
 	bool woken;
 	uint32_t waker;
 	int64_t woken_ns, ready_ns;	/* ready: goes on from there */
+	int64_t files_ns, files_woken_ns;	/* its last wait for files that a thread ended: from, to; 0, 0: none */
 	uint32_t parent;		/* of the task it works on, or NOBODY */
 	uint32_t children;		/* subtasks that are not done */
 	struct op script[SCRIPT_MAX];
