@@ -125,12 +125,13 @@ expect 0 "$VPROF" show factors outside --all --format json
 is '[(f["function"], f["wait"]) for f in d["factors"] if f["wait"] in ("runnable", "wakeup")] == [(None, "runnable")]'
 is 'next(f for f in d["factors"] if f["wait"] == "runnable")["share"] > 0.5'
 
-# A thread of some milliseconds is met by a look or by none; it says itself that it never waited.
+# A thread of some milliseconds is met by a look or by none; it says itself that it never waited.  How long it is kept off the CPU is the
+# scheduler's choice, that it is never is not.
 expect 0 "$VPROF" record -o threads -- taskset -c "$cpu" ./hive 150 threads
 expect 0 "$VPROF" export --format tuples threads
 cp "$work/.out" "$work/tuples"
 other=$(told flight other) runnable=$(told flight runnable) running=$(told flight running)
-[ $((other * 20)) -le $((other + runnable + running)) ] && [ "$runnable" -gt "$running" ] && pass ||
+[ $((other * 20)) -le $((other + runnable + running)) ] && [ $((runnable * 10)) -gt "$running" ] && pass ||
 	fail "short threads: running $running us, runnable $runnable, off $other"
 
 # What sleeps most of the time is not theirs.
