@@ -103,7 +103,7 @@ static const char seed[] =
 	"INSERT OR IGNORE INTO inherent_work SELECT id,'rows, bytes',40,0.5 FROM finding;"
 	"INSERT OR IGNORE INTO common_cause SELECT id,0,0.5,0.3,0.4,0.6 FROM finding;"
 	"INSERT OR IGNORE INTO common_member SELECT finding,0,position,position,0.2 FROM part WHERE position < 2;"
-	"INSERT OR IGNORE INTO cause SELECT id,90,1,'f','a.c',3,'io',0,'/s','disk','lock',0.2,0.3,0.2,0.4,10.0,'lock','g','b.c',4,0.1"
+	"INSERT OR IGNORE INTO cause SELECT id,90,1,'f','a.c',3,'io',0,'/s','disk','lock',0.2,0.3,0.2,0.4,10.0,'lock','g','b.c',4,0.1,0"
 	" FROM finding;"
 	"INSERT OR IGNORE INTO cause_place SELECT finding,position,9,0 FROM cause;"
 	"INSERT OR IGNORE INTO part_pair SELECT finding,0,0,1,'f','g',1e6,0.4,0.3,0.5,1,NULL FROM part"

@@ -78,6 +78,24 @@ static void *variable_of(const char *view, const char *option)
 	abort();
 }
 
+/* As cmd/show.c does it, of a trace that is in memory. */
+static int explain(void *arg, const struct interval_row *const *rows, size_t cnt, struct arena *a, path_pieces *ret,
+		   const struct trace **ret_names, struct diag *reterr)
+{
+	struct trace *t = arg;
+	_cleanup_(explainer_freep) struct explainer *x = explainer_new(t, a);
+
+	(void)reterr;
+	for (size_t i = 0; i < cnt; i++) {
+		int r = explainer_interval(x, rows[i]->sid, &ret[i]);
+
+		if (r < 0)
+			return r;
+	}
+	*ret_names = t;
+	return 0;
+}
+
 static void print_views(struct view_input *in, uint64_t choice)
 {
 	static const char *const periods_ns[] = { "1000000", "9223372036854775807", "9223372036854775", "1000000000000" };
@@ -144,6 +162,7 @@ static void look_at(struct trace *t, uint64_t choice)
 	struct view_input in = {
 		.options = VIEW_OPTIONS_INIT, .run = &run, .findings = f, .trace = t, .runs = &runs,
 		.iterations = &no_iterations, .project = project, .planned = &none, .heights = heights, .experiments = experiments,
+		.explain = explain, .explainer = t,
 		.sid = choice & 128 && f->intervals.cnt ? &f->intervals.items[0].sid : NULL,
 	};
 
