@@ -125,9 +125,22 @@ C
 expect 0 "$VPROF" annotate --start errand --end errand --key 'arg0->number'
 expect 0 "$VPROF" build --functions errand,stand,doze,next,put_back -- gcc -O1 -pthread -o errands errands.c
 
+# Now and then (one recording in forty) records of two threads' first stacks are lost; vprof says so, and leaves their intervals out.  Why is
+# not known yet.  Such a recording tells nothing of naps: it is made again.
+record_whole()
+{
+	for _ in 1 2 3; do
+		"$VPROF" record --kernel=require -- "$@" >"$work/.out" 2>"$work/.err" </dev/null
+		status=$?
+		grep -q "records were lost" "$work/.err" || break
+		echo "made again: $(grep "records were lost" "$work/.err")"
+	done
+	[ $status = 0 ] && pass || fail "record of '$*' ended with $status: $(cat "$work/.err")"
+}
+
 # Of the 18 long naps each is a sleep of the stack whose doze() it is in; no stack slept in stand().
 while read -r what cars how; do
-	expect 0 "$VPROF" record --kernel=require -- ./errands $cars $how
+	record_whole ./errands $cars $how
 	"$VPROF" export --format tuples 2>/dev/null | awk '
 		$1 == "invocation" && $4 == "doze" && $6 - $5 > 1500000 { dozed++; from[$2, ++cnt[$2]] = $5; to[$2, cnt[$2]] = $6 }
 		$1 == "invocation" && $4 == "stand" { of[$2, ++stood[$2]] = $5; until[$2, stood[$2]] = $6 }
