@@ -8,6 +8,7 @@ cat >many.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <vprof.h>
 
 static volatile unsigned sink;
@@ -132,11 +133,13 @@ static void hand_over(unsigned cnt)
 	pthread_join(t, 0);
 }
 
-/* All are there at once; prints how many there are. */
+/* All are there at once, however late the scheduler starts the last one; prints how many there are. */
 static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
+static unsigned arrived;
 
 static void *visit(void *arg)
 {
+	__atomic_fetch_add(&arrived, 1, __ATOMIC_RELEASE);
 	pthread_mutex_lock(&door);
 	pthread_mutex_unlock(&door);
 	return arg;
@@ -153,6 +156,8 @@ static void crowd(unsigned cnt)
 	pthread_mutex_lock(&door);
 	while (made < cnt && !pthread_create(&t[made], &a, visit, 0))
 		made++;
+	while (__atomic_load_n(&arrived, __ATOMIC_ACQUIRE) < made)
+		usleep(1000);
 	pthread_mutex_unlock(&door);
 	for (unsigned i = 0; i < made; i++)
 		pthread_join(t[i], 0);
