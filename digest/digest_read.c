@@ -131,10 +131,12 @@ static void read_functions(struct reader *d)
 	cnt = next_cnt(d, 3);
 	for (size_t i = 0; i < cnt && !d->r.failed; i++) {
 		struct summed_call *c = VEC_EXTEND(&d->s->calls);
+		uint32_t number;
 
 		c->caller = index_below(d, d->s->functions.cnt);
 		c->callee = index_below(d, d->s->functions.cnt);
-		c->call_site = next_call_site(d);
+		number = (uint32_t)upto(d, d->s->call_sites.cnt + 1);
+		c->call_site = number > d->s->call_sites.cnt ? SUMMED_THROUGH_OTHERS : number ? number - 1 : CALL_SITE_NONE;
 	}
 }
 

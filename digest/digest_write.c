@@ -64,6 +64,14 @@ static void add_strings(struct writer *w, const strings *list)
 		varint_add(&w->s, text_number(w, list->items[i]));
 }
 
+/* 0: none; then the call sites; then the circle through others. */
+static uint64_t call_site_code(const struct summed *s, uint32_t call_site)
+{
+	if (call_site == SUMMED_THROUGH_OTHERS)
+		return s->call_sites.cnt + 1;
+	return call_site == CALL_SITE_NONE ? 0 : (uint64_t)call_site + 1;
+}
+
 static void add_functions(struct writer *w, const struct summed *s)
 {
 	varint_add(&w->s, s->functions.cnt);
@@ -81,7 +89,7 @@ static void add_functions(struct writer *w, const struct summed *s)
 	for (size_t i = 0; i < s->calls.cnt; i++) {
 		varint_add(&w->s, s->calls.items[i].caller);
 		varint_add(&w->s, s->calls.items[i].callee);
-		varint_add(&w->s, s->calls.items[i].call_site == CALL_SITE_NONE ? 0 : s->calls.items[i].call_site + 1);
+		varint_add(&w->s, call_site_code(s, s->calls.items[i].call_site));
 	}
 }
 

@@ -103,7 +103,7 @@ static uint32_t function_of(const struct renaming *r, uint32_t function)
 
 static uint32_t call_site_of(const struct renaming *r, uint32_t call_site)
 {
-	return call_site == CALL_SITE_NONE ? CALL_SITE_NONE : r->call_sites[call_site];
+	return call_site >= SUMMED_THROUGH_OTHERS ? call_site : r->call_sites[call_site];
 }
 
 static void add_calls(struct uniter *u, const struct renaming *r, const struct summed *s)

@@ -384,7 +384,7 @@ void summed_put_in_order(struct summed *s)
 		struct summed_call *c = &s->calls.items[i];
 
 		*c = (struct summed_call){ functions[c->caller], functions[c->callee],
-					   c->call_site == CALL_SITE_NONE ? CALL_SITE_NONE : call_sites[c->call_site] };
+					   c->call_site >= SUMMED_THROUGH_OTHERS ? c->call_site : call_sites[c->call_site] };
 	}
 	if (s->calls.cnt > 1)
 		qsort(s->calls.items, s->calls.cnt, sizeof(*s->calls.items), by_call);

@@ -34,8 +34,11 @@ struct summed_function {
 
 struct summed_call {			/* between two functions of the tree */
 	uint32_t caller, callee;	/* indexes into functions */
-	uint32_t call_site;		/* or CALL_SITE_NONE */
+	uint32_t call_site;		/* or CALL_SITE_NONE, or SUMMED_THROUGH_OTHERS */
 };
+
+/* No call, but a part of a circle of calls that leads through functions that are not in the tree: both have the same height. */
+#define SUMMED_THROUGH_OTHERS (CALL_SITE_NONE - 1)
 
 /* Values of a place's function that are not an index: none, or a kind of device (see FUNCTION_OF_DEVICE()). */
 #define SUMMED_NO_FUNCTION UINT32_MAX
@@ -142,6 +145,12 @@ struct summed *summed_new(void);
 void summed_free(struct summed *s);	/* NULL is fine */
 DEFINE_CLEANUP(struct summed *, summed_free);
 void summed_window_release(struct summed_window *w);
+
+/* Whether heights know the call. */
+static inline bool summed_call_counts(const struct summed *s, const struct summed_call *c)
+{
+	return c->caller != c->callee && !s->functions.items[c->callee].left_out;
+}
 
 /* The common divisor of two units; 0 stands for no unit. */
 uint32_t summed_divisor(uint32_t a, uint32_t b);

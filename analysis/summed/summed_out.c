@@ -83,18 +83,50 @@ static void give_calls(struct giving *g, const struct nestings *seen)
 	}
 }
 
+/* By the calls between the kept functions. */
+static void explain(const struct summed *s, uint32_t *heights, uint32_t *circles)
+{
+	_cleanup_(freep) struct call_edge *edges = xcalloc(s->calls.cnt + 1, sizeof(*edges));
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < s->calls.cnt; i++)
+		if (summed_call_counts(s, &s->calls.items[i]))
+			edges[cnt++] = (struct call_edge){ s->calls.items[i].caller, s->calls.items[i].callee };
+	heights_of(edges, cnt, s->functions.cnt, heights, circles);
+}
+
+static void give_through_others(struct giving *g, uint32_t caller, uint32_t callee)
+{
+	VEC_ADD(&g->to->calls, (struct summed_call){ caller, callee, SUMMED_THROUGH_OTHERS });
+	VEC_ADD(&g->to->calls, (struct summed_call){ callee, caller, SUMMED_THROUGH_OTHERS });
+}
+
+/* Functions of a circle have one height.  Where the circle leads through functions that are not kept, the digest says that it is one. */
+static void give_circles(struct giving *g)
+{
+	_cleanup_(freep) uint32_t *explained = xcalloc(g->to->functions.cnt + 1, sizeof(*explained));
+	_cleanup_(freep) uint32_t *circles = xcalloc(g->to->functions.cnt + 1, sizeof(*circles));
+	_cleanup_(freep) uint32_t *last = xcalloc(g->t->functions.cnt + 1, sizeof(*last));	/* of the circle, and 1 */
+
+	explain(g->to, explained, circles);
+	for (uint32_t i = 0; i < g->t->functions.cnt; i++) {
+		uint32_t function = g->functions[i], *before = &last[g->graph->circles[i]];
+
+		if (function == NODE_NONE)
+			continue;
+		if (*before && circles[*before - 1] != circles[function])
+			give_through_others(g, *before - 1, function);
+		*before = function + 1;
+	}
+}
+
 /* Stores a function's height as a number if the calls between the kept functions do not explain it. */
 static void give_heights(struct giving *g)
 {
 	struct summed *s = g->to;
-	size_t cnt = 0;
-	_cleanup_(freep) struct call_edge *edges = xcalloc(s->calls.cnt + 1, sizeof(*edges));
 	_cleanup_(freep) uint32_t *explained = xcalloc(s->functions.cnt + 1, sizeof(*explained));
 
-	for (size_t i = 0; i < s->calls.cnt; i++)
-		if (s->calls.items[i].caller != s->calls.items[i].callee && !s->functions.items[s->calls.items[i].callee].left_out)
-			edges[cnt++] = (struct call_edge){ s->calls.items[i].caller, s->calls.items[i].callee };
-	heights_of(edges, cnt, s->functions.cnt, explained);
+	explain(s, explained, NULL);
 	for (uint32_t i = 0; i < g->t->functions.cnt; i++) {
 		uint32_t function = g->functions[i];
 
@@ -294,6 +326,7 @@ int analyzer_summed(struct analyzer *a, const struct trace *names, const struct 
 		give_name(&g, a->by_name.items[i], i);
 	}
 	give_calls(&g, a->nestings);
+	give_circles(&g);
 	give_heights(&g);
 	*ret = TAKE_PTR(s);
 	return 0;

@@ -52,8 +52,9 @@ static struct trace *names_of(const struct summed *s)
 	for (size_t i = 0; i < s->interval_names.cnt; i++)
 		VEC_ADD(&t->interval_names, arena_strdup(t->arena, s->interval_names.items[i]));
 	for (size_t i = 0; i < s->calls.cnt; i++)
-		VEC_ADD(&t->calls, (struct call){ s->calls.items[i].caller, s->calls.items[i].callee, s->calls.items[i].call_site,
-						  false });
+		if (s->calls.items[i].call_site != SUMMED_THROUGH_OTHERS)
+			VEC_ADD(&t->calls, (struct call){ s->calls.items[i].caller, s->calls.items[i].callee,
+							  s->calls.items[i].call_site, false });
 	trace_sort_events(t);
 	return t;
 }
@@ -70,7 +71,7 @@ static struct call_graph *graph_of(const struct summed *s)
 	edges = xcalloc(s->calls.cnt + cnt + most + 1, sizeof(*edges));
 	heights = xcalloc(cnt + most + 1, sizeof(*heights));
 	for (size_t i = 0; i < s->calls.cnt; i++)
-		if (s->calls.items[i].caller != s->calls.items[i].callee && !s->functions.items[s->calls.items[i].callee].left_out)
+		if (summed_call_counts(s, &s->calls.items[i]))
 			edges[edge_cnt++] = (struct call_edge){ s->calls.items[i].caller, s->calls.items[i].callee };
 	/* The chain: cnt has height 0, cnt + 1 has height 1, and so on. */
 	for (size_t k = 1; k < most; k++)
@@ -78,7 +79,7 @@ static struct call_graph *graph_of(const struct summed *s)
 	for (size_t i = 0; i < cnt; i++)
 		if (s->functions.items[i].height)
 			edges[edge_cnt++] = (struct call_edge){ (uint32_t)i, (uint32_t)(cnt + s->functions.items[i].height - 1) };
-	heights_of(edges, edge_cnt, cnt + most, heights);
+	heights_of(edges, edge_cnt, cnt + most, heights, NULL);
 	g->function_cnt = cnt;
 	g->heights = heights;
 	g->open = xcalloc(cnt + 1, sizeof(*g->open));

@@ -24,7 +24,7 @@ struct visit {				/* one function being explored */
 struct search {
 	const struct call_edge *edges;
 	const size_t *first_edge;	/* per function, and one more */
-	uint32_t *heights;
+	uint32_t *heights, *circles;
 	uint32_t *number, *low;		/* Tarjan's; number 0: not seen yet */
 	bool *closed;
 	uint32_t seen_cnt;
@@ -43,14 +43,14 @@ static int compare_edges(const void *pa, const void *pb)
 	return (a->callee > b->callee) - (a->callee < b->callee);
 }
 
-void heights_of(struct call_edge *edges, size_t edge_cnt, size_t function_cnt, uint32_t *heights)
+void heights_of(struct call_edge *edges, size_t edge_cnt, size_t function_cnt, uint32_t *heights, uint32_t *circles)
 {
 	_cleanup_(freep) size_t *first_edge = xcalloc(function_cnt + 2, sizeof(*first_edge));
 	_cleanup_(freep) uint32_t *number = xcalloc(function_cnt + 1, sizeof(*number));
 	_cleanup_(freep) uint32_t *low = xcalloc(function_cnt + 1, sizeof(*low));
 	_cleanup_(freep) bool *closed = xcalloc(function_cnt + 1, sizeof(*closed));
 	struct search s = {
-		.edges = edges, .first_edge = first_edge, .heights = heights,
+		.edges = edges, .first_edge = first_edge, .heights = heights, .circles = circles,
 		.number = number, .low = low, .closed = closed,
 	};
 
@@ -90,8 +90,11 @@ static void close_component(struct search *s, uint32_t root)
 	for (size_t i = first; i < s->pending.cnt; i++)
 		if (s->heights[s->pending.items[i]] > height)
 			height = s->heights[s->pending.items[i]];
-	for (size_t i = first; i < s->pending.cnt; i++)
+	for (size_t i = first; i < s->pending.cnt; i++) {
 		s->heights[s->pending.items[i]] = height;
+		if (s->circles)
+			s->circles[s->pending.items[i]] = root;
+	}
 	s->pending.cnt = first;
 }
 
@@ -162,7 +165,8 @@ struct call_graph *call_graph_new(const struct trace *t, const struct nestings *
 			add_edge(known, seen->list.items[i].caller, seen->list.items[i].callee);
 	end = edges = xcalloc(map_cnt(known) + 1, sizeof(*edges));
 	map_each(known, collect_edge, &end);
-	heights_of(edges, map_cnt(known), g->function_cnt, g->heights);
+	g->circles = xcalloc(g->function_cnt + 1, sizeof(*g->circles));
+	heights_of(edges, map_cnt(known), g->function_cnt, g->heights, g->circles);
 	return g;
 }
 
@@ -172,5 +176,6 @@ void call_graph_free(struct call_graph *g)
 		return;
 	free(g->heights);
 	free(g->open);
+	free(g->circles);
 	free(g);
 }

@@ -19,13 +19,14 @@ struct call_graph {
 	size_t function_cnt;
 	uint32_t *heights;		/* per function */
 	bool *open;			/* per function: may call one without a probe */
+	uint32_t *circles;		/* per function: one of those that it reaches and that reach it; the same for all of them */
 };
 
 struct call_graph *call_graph_new(const struct trace *t, const struct nestings *seen);
 void call_graph_free(struct call_graph *g);
 DEFINE_CLEANUP(struct call_graph *, call_graph_free);
 
-/* The heights alone: heights[v] is set for each v < function_cnt.  edges is sorted in place. */
-void heights_of(struct call_edge *edges, size_t edge_cnt, size_t function_cnt, uint32_t *heights);
+/* heights[v] and circles[v] are set for each v < function_cnt; circles may be NULL.  edges is sorted in place. */
+void heights_of(struct call_edge *edges, size_t edge_cnt, size_t function_cnt, uint32_t *heights, uint32_t *circles);
 
 #endif

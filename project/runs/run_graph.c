@@ -124,6 +124,6 @@ uint32_t *graph_heights(const struct project *p)
 		if (!p->functions.items[c->callee].left_out)
 			edges[edge_cnt++] = (struct call_edge){ c->caller, c->callee };
 	}
-	heights_of(edges, edge_cnt, p->functions.cnt, heights);
+	heights_of(edges, edge_cnt, p->functions.cnt, heights, NULL);
 	return heights;
 }
