@@ -5,6 +5,7 @@
  * Whatever prevents a user's build and run (a compiler that does not link, a security module, a full /dev/shm)
  * prevents this one, too.
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,8 +60,38 @@ static void tell(struct diagnosis *d, const char *compiler, const char *said)
 		      "a program of three lines cannot be built and recorded with %s: %s", compiler, text);
 }
 
+static volatile sig_atomic_t ended_by;
+
+static void on_end(int number)
+{
+	ended_by = number;
+}
+
+static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+
+/* Until uncatch_ends(), a signal that ends the program waits until the directory is removed. */
+static void catch_ends(struct sigaction old[static ARRAY_SIZE(ends)])
+{
+	struct sigaction note = { .sa_handler = on_end, .sa_flags = SA_RESTART };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		sigaction(ends[i], NULL, &old[i]);
+		if (old[i].sa_handler != SIG_IGN)	/* nohup's */
+			sigaction(ends[i], &note, NULL);
+	}
+}
+
+static void uncatch_ends(const struct sigaction old[static ARRAY_SIZE(ends)])
+{
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		sigaction(ends[i], &old[i], NULL);
+	if (ended_by)
+		raise(ended_by);
+}
+
 void doctor_try(struct diagnosis *d)
 {
+	struct sigaction old[ARRAY_SIZE(ends)];
 	static const char *const compilers[] = { "gcc", "g++", "clang", "clang++" };
 	const char *tmp = getenv("TMPDIR");
 	_cleanup_(freep) char *dir = path_join(tmp && *tmp ? tmp : "/tmp", "vprof-doctor-XXXXXX");
@@ -73,7 +104,8 @@ void doctor_try(struct diagnosis *d)
 	}
 	_cleanup_(freep) char *file = path_join(dir, "try.c"), *conf_file = path_join(dir, "vprof.conf");
 
-	for (size_t i = 0; i < ARRAY_SIZE(compilers); i++) {
+	catch_ends(old);
+	for (size_t i = 0; i < ARRAY_SIZE(compilers) && !ended_by; i++) {
 		_cleanup_(freep) char *path = path_which(compilers[i], NULL);
 		int status;
 
@@ -84,6 +116,8 @@ void doctor_try(struct diagnosis *d)
 			status = file_write(conf_file, conf, strlen(conf), 0600);
 		if (status == 0)
 			status = build_and_record(dir, compilers[i], &said);
+		if (ended_by)
+			break;
 		if (status)
 			tell(d, compilers[i], str_cstr(&said));
 		else
@@ -93,4 +127,5 @@ void doctor_try(struct diagnosis *d)
 		diagnosis_add(d, "trial", DIAGNOSIS_OK, NULL, "built and recorded a small program with %s",
 			      good.data);
 	remove_tree(dir);
+	uncatch_ends(old);
 }

@@ -211,6 +211,23 @@ VPROF_CONF=$PWD/elsewhere/own.conf VPROF_DIR=$PWD/elsewhere/data "$VPROF" doctor
 healthy trial
 says "elsewhere/own.conf': 1 interval"
 
+# One that is ended leaves nothing behind.
+mkdir "$work/slow" "$work/tmp"
+printf '#!/bin/sh\ntouch "%s"\nsleep 1\nexec "%s" "$@"\n' "$work/started" "$(command -v gcc)" >"$work/slow/gcc"
+chmod +x "$work/slow/gcc"
+for signal in TERM HUP; do
+	rm -f "$work/started"
+	PATH=$work/slow:$PATH TMPDIR=$work/tmp "$VPROF" doctor >"$work/.out" 2>&1 &
+	for i in $(seq 1000); do
+		[ -e "$work/started" ] && break
+		sleep 0.02
+	done
+	kill -$signal $!
+	wait $!
+	status=$?
+	[ $status -gt 128 ] && [ -z "$(ls "$work/tmp")" ] && pass || fail "SIG$signal: ended with $status: $(ls "$work/tmp" "$work"; cat "$work/.out")"
+done
+
 mkdir closed && chmod 0555 closed && cd closed || exit 99
 if [ "$(id -u)" != 0 ]; then
 	as_nobody() { "$@"; }
