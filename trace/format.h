@@ -188,8 +188,8 @@ enum wait_class {
 	WAIT_CLASS_CNT
 };
 
-/* A WAIT's class, and above it the number of the primitive's caller (runtime/waits/code.h); 0: unknown. */
-enum { WAIT_CALLER_SHIFT = 4 };
+/* A WAIT's class, above it the number of the primitive's caller (runtime/waits/code.h; 0: unknown), and whether it is a poll. */
+enum { WAIT_CALLER_SHIFT = 4, WAIT_CALLER_BITS = 14, WAIT_POLLS = 1 << (WAIT_CALLER_SHIFT + WAIT_CALLER_BITS) };
 _Static_assert(WAIT_CLASS_CNT <= 1 << WAIT_CALLER_SHIFT, "the caller's number stands above the class");
 
 /* In place of an object: a poll that no thread of the run ended, as far as is known.  A disk's wait has none, 0. */
@@ -198,6 +198,15 @@ _Static_assert(WAIT_CLASS_CNT <= 1 << WAIT_CALLER_SHIFT, "the caller's number st
 static inline uint64_t wait_word(enum wait_class class, uint32_t caller)
 {
 	return (uint64_t)caller << WAIT_CALLER_SHIFT | class;
+}
+
+/* Whether it waited for any of several files; what is left of it is class and caller. */
+static inline bool wait_word_polls(uint64_t *word)
+{
+	bool polls = *word & WAIT_POLLS;
+
+	*word &= ~(uint64_t)WAIT_POLLS;
+	return polls;
 }
 
 /* Its caller; what is left of it is the class. */

@@ -106,7 +106,7 @@ static void log_wait(const struct wait *w, uint64_t end, uint64_t *ret_waker, ui
 		waker = outside_waker(w->files, w->file_cnt);
 		woken = waker ? end : 0;
 	}
-	THREAD_LOG(EVENT_WAIT, w->start, end, wait_word(w->class, code_caller(~w->not_caller)),
+	THREAD_LOG(EVENT_WAIT, w->start, end, wait_word(w->class, code_caller(~w->not_caller)) | (w->polls ? WAIT_POLLS : 0),
 		   w->polls && !w->object ? OBJECT_POLLED : w->object, waker, woken);
 }
 

@@ -131,11 +131,13 @@ void raw_decode_record(struct decoder *d, uint64_t *before, struct raw_record *r
 		return;
 	}
 	ret->kind = (enum trace_event)(head >> 1);
-	ret->caller = 0;
+	ret->caller = ret->polls = 0;
 	for (unsigned int i = 0; i < event_words(ret->kind); i++)
 		ret->words[i] = decode_varint(d);
-	if (ret->kind == EVENT_WAIT)
-		ret->caller = wait_word_caller(&ret->words[1]);
+	if (ret->kind != EVENT_WAIT)
+		return;
+	ret->polls = wait_word_polls(&ret->words[1]);
+	ret->caller = wait_word_caller(&ret->words[1]) & INT32_MAX;
 }
 
 void raw_add_own_look(struct raw *r, uint32_t thread, const struct raw_record *record)
@@ -167,6 +169,7 @@ static void add_record(struct raw *r, uint32_t thread, const struct raw_record *
 	e->order = (uint32_t)r->events.cnt;
 	e->kind = record->kind;
 	e->caller = record->caller;
+	e->polls = record->polls;
 	memcpy(e->words, record->words, event_words(record->kind) * sizeof(e->words[0]));
 }
 

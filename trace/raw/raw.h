@@ -28,7 +28,8 @@ struct raw_event {
 	uint32_t thread;		/* index into threads */
 	uint32_t order;			/* of appearance */
 	enum trace_event kind;
-	uint32_t caller;		/* of a WAIT, whose words[1] then holds the class alone */
+	uint32_t caller : 31;		/* of a WAIT, whose words[1] then holds the class alone */
+	uint32_t polls : 1;		/* ... and it waited for any of several files */
 	uint64_t words[EVENT_WORDS_MAX];	/* times among them are ns, too */
 };
 
@@ -113,7 +114,7 @@ struct raw_record {
 	uint64_t ticks;			/* when it began */
 	enum trace_event kind;		/* EVENT_NONE: an invocation */
 	uint32_t fid;			/* of an invocation */
-	uint32_t caller;		/* as of struct raw_event */
+	uint32_t caller : 31, polls : 1;	/* as of struct raw_event */
 	uint64_t words[EVENT_WORDS_MAX];	/* of an invocation: its end */
 };
 

@@ -82,7 +82,7 @@ static void note_event(struct indexing *g, uint32_t thread, const struct raw_rec
 
 static struct raw_event event_of(const struct raw_record *r, uint32_t thread, uint32_t order)
 {
-	struct raw_event e = { (int64_t)r->ticks, thread, order, r->kind, r->caller, { 0 } };
+	struct raw_event e = { (int64_t)r->ticks, thread, order, r->kind, r->caller, r->polls, { 0 } };
 
 	memcpy(e.words, r->words, event_words(r->kind) * sizeof(e.words[0]));
 	return e;

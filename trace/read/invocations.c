@@ -15,6 +15,7 @@
  * interval inside it.
  */
 #include "base/banned.h"
+#include "base/search.h"
 #include "trace/read/replay.h"
 
 static void sort_records(struct raw *r);
@@ -225,6 +226,17 @@ uint64_t call_late_sid(const struct sid_history *line, const struct invocation *
 		if (line->changes.items[i].ns > from_ns)
 			return line->changes.items[i].sid;
 	return SID_NONE;
+}
+
+uint64_t call_redone_sid(const struct sid_history *line, const struct invocation *v, int64_t from_ns)
+{
+	size_t cnt = line->changes.cnt, at = partition_point(i, cnt, line->changes.items[i].ns <= v->start_ns);
+	bool is_known = v->start_ns >= from_ns || at > 0;
+	uint64_t sid = at ? line->changes.items[at - 1].sid : SID_NONE;
+
+	if (!is_known || v->end_ns < line->redone_ns)
+		return v->sid;
+	return sid == SID_NONE && at < cnt && line->changes.items[at].ns < v->end_ns ? line->changes.items[at].sid : sid;
 }
 
 static void add_thread(struct reading *rd, const struct raw_invocation *v, size_t cnt)

@@ -47,6 +47,8 @@ struct replay *replay_new(struct reading *rd)
 	p->parents = map_new();
 	p->tasks = map_new();
 	p->stacks = xcalloc(rd->raw.threads.cnt + 1, sizeof(*p->stacks));
+	p->returns = xcalloc(rd->raw.labels.cnt + 1, sizeof(*p->returns));
+	p->loops = map_new();
 	p->interval_names = xmalloc((rd->raw.labels.cnt + 1) * sizeof(*p->interval_names));
 	for (size_t i = 0; i < rd->raw.labels.cnt; i++)
 		p->interval_names[i] = NAME_NONE;
@@ -63,6 +65,8 @@ void replay_free(struct replay *p)
 	map_free(p->tasks);
 	map_free(p->unfinished);
 	map_free(p->outermost);
+	map_free(p->loops);
+	free(p->returns);
 	for (size_t i = 0; i < p->workers.cnt; i++)
 		VEC_RELEASE(&p->workers.items[i].inside);
 	free(p->stacks);
@@ -81,7 +85,7 @@ void replay_reset(struct reading *rd)
 	t->intervals.cnt = t->creations.cnt = t->works.cnt = t->pairings.cnt = 0;
 	t->losses = (struct losses){ .records = 0 };
 	for (size_t i = 0; i < rd->raw.threads.cnt; i++)
-		rd->histories[i].changes.cnt = rd->histories[i].unknown.cnt = 0;
+		rd->histories[i].changes.cnt = rd->histories[i].unknown.cnt = rd->histories[i].is_redone = 0;
 }
 
 void replay_events(struct replay *p, const struct raw_event *events, size_t cnt)
@@ -245,7 +249,7 @@ static uint64_t open_interval(struct replay *p, uint32_t name, const struct raw_
 	w->key = e->words[1];
 	w->thread = e->thread;
 	w->pid = pid_of(p, e->thread);
-	w->stopped_ns = w->handed_ns = INT64_MAX;
+	w->stopped_ns = w->handed_ns = w->polled_ns = w->left_ns = INT64_MAX;
 	w->in_frame = e->words[2] & BEGIN_IN_FRAME;
 	w->older = older_sid;
 	w->rank = rank;
@@ -267,7 +271,8 @@ static void drop_label(struct replay *p, const struct raw_event *e, size_t at)
 	struct label *items = p->stacks[e->thread].items;
 	size_t *cnt = &p->stacks[e->thread].cnt;
 
-	stop_work(p, &items[at], e);
+	if (!items[at].left)
+		stop_work(p, &items[at], e);
 	--*cnt;
 	memmove(&items[at], &items[at + 1], (*cnt - at) * sizeof(items[0]));
 }
@@ -285,24 +290,18 @@ static size_t find_label(const struct replay *p, const struct raw_event *e)
 static void push_label(struct replay *p, const struct raw_event *e, uint64_t sid)
 {
 	if (p->stacks[e->thread].cnt == LABELS_MAX) {
-		replay_lose_sight(p, p->stacks[e->thread].items[0].sid, e->thread);
+		if (!p->stacks[e->thread].items[0].left)
+			replay_lose_sight(p, p->stacks[e->thread].items[0].sid, e->thread);
 		drop_label(p, e, 0);
 	}
 	p->stacks[e->thread].items[p->stacks[e->thread].cnt++] =
-		(struct label){ e->words[0], e->words[1], sid };
-}
-
-static uint64_t top_sid(const struct replay *p, uint32_t thread)
-{
-	size_t cnt = p->stacks[thread].cnt;
-
-	return cnt ? p->stacks[thread].items[cnt - 1].sid : SID_NONE;
+		(struct label){ e->words[0], e->words[1], sid, false };
 }
 
 static void note_top(struct replay *p, const struct raw_event *e)
 {
 	struct sid_history *line = &p->rd->histories[e->thread];
-	uint64_t sid = top_sid(p, e->thread);
+	uint64_t sid = replay_top_sid(&p->stacks[e->thread]);
 	size_t cnt = line->changes.cnt;
 
 	if (sid != (cnt ? line->changes.items[cnt - 1].sid : SID_NONE))
@@ -316,7 +315,7 @@ static void take_over(struct replay *p, struct worker *w, const struct raw_event
 		replay_add_creation(p, w->thread, from_ns < e->ns ? from_ns : e->ns, e->thread, e->ns);
 	w->out_of_sight &= w->thread == e->thread;
 	w->thread = e->thread;
-	w->stopped_ns = w->handed_ns = INT64_MAX;
+	w->stopped_ns = w->handed_ns = w->polled_ns = w->left_ns = INT64_MAX;
 }
 
 /* The open interval of that name and key on the thread's own stack, or NULL. */
@@ -334,13 +333,14 @@ static void play_resume(struct replay *p, const struct raw_event *e)
 
 	if (!w)
 		w = find_open(p, e->thread, interval_name(p, e->words[0]), e->words[1]);
+	replay_turn_to(p, e, interval_name(p, e->words[0]), w ? w->interval.sid : SID_NONE);
 	if (at)
 		drop_label(p, e, at - 1);
 	else if (cnt && p->stacks[e->thread].items[cnt - 1].id == e->words[0])
 		drop_label(p, e, cnt - 1);
 	push_label(p, e, w ? w->interval.sid : SID_NONE);
 	if (w)
-		take_over(p, w, e, w->stopped_ns);
+		take_over(p, w, e, w->left_ns < w->stopped_ns ? w->left_ns : w->stopped_ns);
 	else
 		p->t->losses.stray_events += replay_counts_strays(p);
 }
@@ -352,14 +352,16 @@ static void play_finish(struct replay *p, const struct raw_event *e)
 
 	if (!w || find_label(p, e))
 		return;
+	replay_turn_to(p, e, w->interval.name, w->interval.sid);
 	push_label(p, e, w->interval.sid);
-	take_over(p, w, e, w->handed_ns < w->stopped_ns ? w->handed_ns : w->stopped_ns);
+	take_over(p, w, e, w->handed_ns < w->stopped_ns ? w->handed_ns : w->left_ns < w->stopped_ns ? w->left_ns : w->stopped_ns);
 }
 
 static void play_handed(struct replay *p, const struct raw_event *e)
 {
 	struct worker *w = find_at_hand(p, e);
 
+	replay_note_return(p, e, w);
 	if (w && w->thread == e->thread)
 		w->handed_ns = e->ns;
 }
@@ -392,6 +394,7 @@ static void play_begin(struct replay *p, const struct raw_event *e)
 	size_t at = find_label(p, e);
 
 	pairing_of(p, name)->starts++;
+	replay_turn_to(p, e, name, at_hand ? at_hand->interval.sid : SID_NONE);
 	/* The child's own interval, though it works on its parent's. */
 	if (at_hand && at_hand->pid != pid_of(p, e->thread))
 		at_hand = NULL;
@@ -399,6 +402,7 @@ static void play_begin(struct replay *p, const struct raw_event *e)
 	if (other && !at_hand && other->is_spent && other->thread == e->thread)
 		at_hand = other;
 	if (at_hand && nesting_begin(p, at_hand, e, sid)) {
+		replay_take_up(p, e, at_hand);
 		if (at && at_hand->interval.sid == sid)
 			p->stacks[e->thread].items[at - 1].sid = sid;
 		else if (at_hand->interval.sid == sid)
@@ -453,6 +457,8 @@ static void play_end(struct replay *p, const struct raw_event *e)
 		w = find_open(p, e->thread, name, e->words[1]);
 	if (w && nesting_end(p, w))
 		return;
+	if (w)
+		replay_take_up(p, e, w);
 	if (!w)
 		play_stray_end(p, e, name);
 	else if (w->is_spent && w->depth)
@@ -468,7 +474,7 @@ static void play_end(struct replay *p, const struct raw_event *e)
 
 static void play_work(struct replay *p, const struct raw_event *e)
 {
-	uint64_t sid = top_sid(p, e->thread);
+	uint64_t sid = replay_top_sid(&p->stacks[e->thread]);
 
 	if (sid == SID_NONE)
 		return;
@@ -492,6 +498,7 @@ static void play_leave(struct replay *p, const struct raw_event *e)
 {
 	size_t at = find_label(p, e);
 
+	replay_note_return(p, e, NULL);
 	if (at && at == p->stacks[e->thread].cnt)
 		drop_label(p, e, at - 1);
 }
@@ -547,7 +554,8 @@ static void play(struct replay *p, const struct raw_event *e)
 		p->t->losses.stacks += e->words[1] == 0;
 		break;
 	default:
-		replay_note_idle(p, e, top_sid(p, e->thread));
+		replay_note_idle(p, e, replay_top_sid(&p->stacks[e->thread]));
+		replay_note_poll(p, e);
 	}
 	note_top(p, e);
 }

@@ -24,6 +24,8 @@ struct spans {				/* of a thread, by time */
 
 struct sid_history {
 	VEC(struct sid_change) changes;	/* by time; before the first: none */
+	bool is_redone;			/* changes since redone_ns are others than an earlier window had */
+	int64_t redone_ns;
 	VEC(struct blocked) waits;	/* outermost, by time, disjoint */
 	VEC(struct blocked) unknown;	/* when it took no part, after a pause of the recording */
 };
@@ -136,6 +138,9 @@ size_t call_take_plain(struct call_line *l, const struct reading *rd, const stru
 		       int64_t until_ns, struct invocation *ret);
 /* The label of a call that began without one: the first change after from_ns. */
 uint64_t call_late_sid(const struct sid_history *line, const struct invocation *v, int64_t from_ns);
+/* The label of a call that an earlier window had, where the history was changed since (is_redone); what it holds since from_ns is all
+ * that there was. */
+uint64_t call_redone_sid(const struct sid_history *line, const struct invocation *v, int64_t from_ns);
 
 /* The interval that the thread works on at ns.  at: the walk's place in the history, starts at 0; ns must ascend. */
 uint64_t sid_history_at(const struct sid_history *line, size_t *at, int64_t ns);

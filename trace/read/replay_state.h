@@ -15,6 +15,7 @@ enum {
 
 struct label {
 	uint64_t id, key, sid;
+	bool left;			/* the thread does not work on it (replay_left.c) */
 };
 
 struct worker {				/* of an interval that is open */
@@ -26,6 +27,8 @@ struct worker {				/* of an interval that is open */
 	int64_t handed_ns;		/* when the function that began it returned, if another ends it;
 					 * INT64_MAX: it did not */
 	bool in_frame;			/* the function that began it ends it */
+	int64_t polled_ns;		/* when its thread first polled since; INT64_MAX: not yet (replay_left.c) */
+	int64_t left_ns;		/* when its loop left it; INT64_MAX: it did not */
 	bool out_of_sight;		/* its thread's stack of them was full */
 	bool is_spent;			/* the innermost of nested ones counts, and has ended */
 	uint64_t older;			/* sid of one of the same name and key that another thread works on; 0: none */
@@ -50,8 +53,10 @@ struct replay {
 	struct map *place_of;		/* sid -> index in workers + 1; 0: it has ended */
 	struct map *parents;		/* pid -> parent pid */
 	struct map *tasks;		/* hash of (pid, queue, task) -> index in enqueued + 1 */
-	struct { struct label items[LABELS_MAX]; size_t cnt; int64_t idle_ns, waited_ns; uint64_t waited_sid; } *stacks;	/* by thread;
-					 * replay_note_idle() */
+	struct stack { struct label items[LABELS_MAX]; size_t cnt; int64_t idle_ns, waited_ns; uint64_t waited_sid; int64_t poll_end_ns; }
+		*stacks;		/* by thread; replay_note_idle(), replay_left.c */
+	uint8_t *returns;		/* by label: which events say that a function which begins one returned; bits */
+	struct map *loops;		/* hash of (thread, name): its intervals of that name overlap */
 	struct map *unfinished;		/* SIDs, once known; NULL: not known yet, or not wanted */
 	uint32_t *interval_names;	/* by label: index into t->interval_names, or NAME_NONE */
 	VEC(struct worker) workers;	/* items with sid 0 are free */
@@ -100,6 +105,23 @@ void replay_create(struct replay *p, const struct raw_event *e);
 /* Until when the thread was idle, as an interval begins on it; 0: not known. */
 int64_t replay_idle_ns(const struct replay *p, uint32_t thread);
 void replay_note_idle(struct replay *p, const struct raw_event *e, uint64_t sid);
+
+/* replay_left.c: e is a wait. */
+void replay_note_poll(struct replay *p, const struct raw_event *e);
+/* The function that began an interval of that label returns: e is HANDED or LEAVE. */
+void replay_note_return(struct replay *p, const struct raw_event *e, struct worker *w);
+/* The thread turns to the interval sid of that name; it does not work on others. */
+void replay_turn_to(struct replay *p, const struct raw_event *e, uint32_t name, uint64_t sid);
+/* It ends w, or begins it once more: takes it up if it has left it. */
+void replay_take_up(struct replay *p, const struct raw_event *e, struct worker *w);
+/* What the thread works on. */
+static inline uint64_t replay_top_sid(const struct stack *s)
+{
+	for (size_t i = s->cnt; i-- > 0; )
+		if (!s->items[i].left)
+			return s->items[i].sid;
+	return SID_NONE;
+}
 
 /* replay_losses.c: called when the interval ends, or when no more events come. */
 void replay_mark_losses(struct replay *p, struct interval *v);

@@ -353,19 +353,23 @@ static void pass_call(struct line *l, const struct raw_invocation *v)
 /* Repeats calls of earlier windows in this one; keeps those that the next window needs, too. */
 static void repeat_calls(struct trace_stream *s, uint32_t thread, int64_t low_ns)
 {
+	struct sid_history *line = &s->rd.histories[thread];
 	struct line *l = &s->lines[thread];
 	size_t left = 0;
 
 	for (size_t i = 0; i < l->kept.cnt; i++) {
 		struct invocation *v = &l->kept.items[i];
 
+		if (line->is_redone)
+			v->sid = call_redone_sid(line, v, l->low_ns);
 		if (v->sid == SID_NONE && v->end_ns > s->rd.before_ns)
-			v->sid = call_late_sid(&s->rd.histories[thread], v, s->rd.before_ns);
+			v->sid = call_late_sid(line, v, s->rd.before_ns);
 		VEC_ADD(&s->rd.t->invocations, *v);
 		if (v->end_ns >= low_ns)
 			l->kept.items[left++] = *v;
 	}
 	l->kept.cnt = left;
+	line->is_redone = false;
 }
 
 static bool is_later(const struct invocation *a, const struct invocation *b)

@@ -28,7 +28,7 @@ static int by_block(const void *a, const void *b, void *arg)
 
 static void take_event(struct trace_stream *s, uint32_t thread, const struct raw_record *r, uint32_t order)
 {
-	struct raw_event e = { ruler_ns(&s->index.ruler, r->ticks), thread, order, r->kind, r->caller, { 0 } };
+	struct raw_event e = { ruler_ns(&s->index.ruler, r->ticks), thread, order, r->kind, r->caller, r->polls, { 0 } };
 	struct raw_invocation v;
 
 	memcpy(e.words, r->words, event_words(r->kind) * sizeof(e.words[0]));
