@@ -31,7 +31,7 @@ static unsigned arg_buffer_mib, arg_pid, arg_repeat;
 #define REQUESTS_SAMPLES_HZ "997"	/* of no clock's ticks a divisor */
 
 enum { LIMIT_MIN = 1 << 20 };
-static bool arg_ignore_status, arg_start_paused, arg_requests;
+static bool arg_ignore_status, arg_start_paused, arg_requests, arg_order;
 
 /* --sample, else [record] sample of vprof.conf. */
 static int take_sample(const struct config *c, struct sample *ret)
@@ -234,6 +234,7 @@ static int take_options(const struct config *config, struct record_options *o)
 	int status;
 
 	o->buffer_mib = arg_buffer_mib;
+	o->notes_order = arg_order;
 	o->config = config;
 	if (arg_limit && (!parse_bytes(arg_limit, &o->limit_bytes) || o->limit_bytes < LIMIT_MIN))
 		return fail_now(EXIT_USAGE, "vprof record --limit 2G",
@@ -352,6 +353,9 @@ static const struct option_desc record_options[] = {
 	{ 0, "requests", NULL, OPT_FLAG, &arg_requests,
 	  "record requests and their answers on sockets that the program accepted, as intervals, by the kernel alone: no build and no "
 	  "annotation (implies --kernel=require --stacks --samples 997)" },
+	{ 0, "order", NULL, OPT_FLAG, &arg_order,
+	  "record every taking and release of a lock, also those that no thread waits for: vprof causal --predict then replays who would "
+	  "wait for whom after a change" },
 	{ 0, "buffer", "MIB", OPT_UINT, &arg_buffer_mib, "size of the recording buffer, in MiB" },
 	{ 0, "arena", "DIR|fd", OPT_STR, &arg_arena,
 	  "put the recording buffer in DIR, shared with containers; or pass it as an inherited file descriptor (fd)" },

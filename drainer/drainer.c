@@ -150,6 +150,7 @@ int drainer_open(const struct drainer_options *o, struct drainer **ret, struct d
 	d->watched_cnt = o->pid_cnt;
 	drain_pauses_start(d, o);
 	experiments_open(d, o->experiments);
+	__atomic_store_n(&d->arena.control->notes_order, o->notes_order, __ATOMIC_RELEASE);
 	*ret = d;
 	return 0;
 }

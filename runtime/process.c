@@ -31,6 +31,7 @@
 #include "runtime/thread.h"
 #include "runtime/units.h"
 #include "runtime/waits/flow.h"
+#include "runtime/waits/order.h"
 #include "runtime/wrappers/mutex.h"
 #include "runtime/wrappers/plt_hooks.h"
 
@@ -347,6 +348,7 @@ static bool attach(const char *path)
 	__atomic_store_n(&process.waiters, a->waiters, __ATOMIC_RELEASE);
 	__atomic_store_n(&process.places, a->places, __ATOMIC_RELEASE);
 	causal_prepare();
+	order_prepare();
 	process.epoch++;
 	process.introduced = false;
 	mutex_prepare();
@@ -390,6 +392,7 @@ static void leave(void)
 		return;
 	if (causal_on)
 		causal_over();
+	order_over();
 	__atomic_store_n(&vprof_door.attached, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&process.invitation, &vprof_door.invited, __ATOMIC_RELEASE);
 }

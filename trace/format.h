@@ -88,7 +88,9 @@
 	X(SHIFT, 2)		/* of a causal experiment: by how many ns the thread's virtual clock is behind the real one from \
 				 * here on; number of the block that this belongs to */ \
 	X(BLOCK, 3)		/* of an experiment, by the recorder: number << 8 | enum block_phase; block_what(); ns by which \
-				 * all clocks are behind, G */
+				 * all clocks are behind, G */ \
+	X(ORDER, 2)		/* record --order, a synchronisation: object; order_word() */ \
+	X(OBJECT, 2)		/* ... whose object has a name: object, label */
 
 enum trace_event {
 	EVENT_NONE,
@@ -124,6 +126,16 @@ enum { BLOCK_NO_TARGET = 0xffff };	/* the baseline */
 static inline uint64_t block_what(uint32_t target, uint32_t speed, uint32_t round)
 {
 	return (uint64_t)round << 32 | (uint64_t)(target & 0xffff) << 16 | (speed & 0xffff);
+}
+
+/* What a thread did with the object of an ORDER, and for how many ticks it waited before: 0, it did not. */
+enum order_what { ORDER_TAKE = 1, ORDER_SHARE, ORDER_GIVE, ORDER_POST, ORDER_MEET };
+
+enum { ORDER_WHAT_BITS = 3 };
+
+static inline uint64_t order_word(enum order_what what, uint64_t waited)
+{
+	return waited << ORDER_WHAT_BITS | (uint64_t)what;
 }
 
 /*
@@ -235,6 +247,7 @@ static inline uint64_t waker_tid(uint64_t tid)
 /* Outside the run: a number that no thread has, and in it that of the label that says its name behind this prefix. */
 #define TRACE_OUTSIDE (1ULL << 49)
 #define TRACE_OUTSIDE_LABEL "peer:"
+#define TRACE_OBJECT_LABEL "object:"		/* ... of an OBJECT's label */
 
 static inline uint64_t waker_outside(uint32_t label)
 {

@@ -58,6 +58,25 @@ bool thread_kind_parse(const char *name, enum thread_kind *ret)
 	return false;
 }
 
+static const char *const sync_kinds[] = {
+	[SYNC_TAKE] = "take", [SYNC_SHARE] = "share", [SYNC_GIVE] = "give", [SYNC_POST] = "post", [SYNC_MEET] = "meet",
+};
+
+const char *sync_kind_name(enum sync_kind kind)
+{
+	return sync_kinds[kind];
+}
+
+bool sync_kind_parse(const char *name, enum sync_kind *ret)
+{
+	for (unsigned int i = 0; i < sizeof(sync_kinds) / sizeof(sync_kinds[0]); i++)
+		if (strcmp(name, sync_kinds[i]) == 0) {
+			*ret = (enum sync_kind)i;
+			return true;
+		}
+	return false;
+}
+
 struct trace *trace_new(void)
 {
 	struct trace *t = xcalloc(1, sizeof(*t));
@@ -75,6 +94,8 @@ void trace_free(struct trace *t)
 	VEC_RELEASE(&t->task_names);
 	VEC_RELEASE(&t->work_names);
 	VEC_RELEASE(&t->call_stacks);
+	VEC_RELEASE(&t->sync_objects);
+	VEC_RELEASE(&t->sync_ops);
 	VEC_RELEASE(&t->functions);
 	VEC_RELEASE(&t->intervals);
 	VEC_RELEASE(&t->segments);
@@ -265,6 +286,16 @@ static int compare_false_wakeups(const void *pa, const void *pb)
 	return 0;
 }
 
+static int compare_sync_ops(const void *pa, const void *pb)
+{
+	const struct sync_op *a = pa, *b = pb;
+
+	BY(a->tid, b->tid);
+	BY(a->ns, b->ns);
+	BY(a->order, b->order);
+	return 0;
+}
+
 typedef int (*comparison)(const void *, const void *);
 
 /* An array that is already sorted, as most arrays of a recorded trace are, costs one comparison for each item. */
@@ -381,6 +412,7 @@ void trace_sort_events(struct trace *t)
 	SORT(&t->aways, compare_aways);
 	SORT_BY_THREAD(&t->stack_spans, tid, compare_stack_spans);
 	SORT_BY_THREAD(&t->samples, tid, compare_samples);
+	SORT_BY_THREAD(&t->sync_ops, tid, compare_sync_ops);
 	SORT(&t->requests, compare_requests);
 }
 

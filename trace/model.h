@@ -372,9 +372,28 @@ struct faster_block {
 	int64_t begin_ns, end_ns, over_ns;	/* INT64_MAX: it was not recorded */
 };
 
+/*
+ * Of a run that noted every synchronisation (record --order): a lock was taken, by one or with other readers, and let go; a
+ * semaphore was posted; a thread came to a barrier (at since_ns) and went on (at ns).
+ *
+ *	T1 takes m at 10; T2 asks for it at 20, gets it at 52: { T2, 52, 20, m, SYNC_TAKE }; T1 let it go at 50
+ */
+enum sync_kind { SYNC_TAKE, SYNC_SHARE, SYNC_GIVE, SYNC_POST, SYNC_MEET };
+
+const char *sync_kind_name(enum sync_kind kind);
+bool sync_kind_parse(const char *name, enum sync_kind *ret);
+
+struct sync_op {
+	uint64_t tid;
+	int64_t ns, since_ns;		/* since_ns < ns: the thread waited for it */
+	uint32_t object;		/* index into trace.sync_objects */
+	enum sync_kind kind;
+	uint32_t order;			/* of appearance */
+};
+
 struct trace {
 	struct arena *arena;		/* owns every string below */
-	strings interval_names, call_sites, task_names, work_names, call_stacks;
+	strings interval_names, call_sites, task_names, work_names, call_stacks, sync_objects;
 	VEC(struct function) functions;
 	VEC(struct interval) intervals;		/* sorted: start_ns, sid */
 	VEC(struct segment) segments;		/* sorted: tid, start_ns, end_ns */
@@ -394,6 +413,7 @@ struct trace {
 	VEC(struct away) aways;			/* sorted: tid, start_ns; for the kernel's side (trace/kernel/kernel.h) alone */
 	VEC(struct trace_shift) shifts;		/* of a thread: by time */
 	VEC(struct faster_block) blocks;		/* by time */
+	VEC(struct sync_op) sync_ops;		/* sorted: tid, ns, order */
 	struct losses losses;
 	struct off_cpu off_cpu;
 	struct cpu_use cpu_use;

@@ -53,9 +53,10 @@ static void refuse(struct experiments *e, const char *target, const char *why, c
 	experiments_refuse(e, target, why, instead->len ? str_cstr(instead) : NULL);
 }
 
-static void add_wait(struct experiments *e, strings *to, const struct factor *x, bool for_replay)
+static void add_wait(struct experiments *e, strings *to, const struct factor *x, enum choice_for of)
 {
 	_cleanup_(str_release) struct str instead = STR_INIT, wait = STR_INIT;
+	bool for_replay = of != CHOICE_EXPERIMENT;
 
 	if (ends_outside(x->wait)) {
 		add_target(e, to, x->function ? "io@" : "io", x->function ? x->function : "");
@@ -76,7 +77,7 @@ static void add_wait(struct experiments *e, strings *to, const struct factor *x,
 	} else if (!x->function) {
 		return;
 	}
-	if (!for_replay && x->wait == STATE_LOCK && x->function) {
+	if (of != CHOICE_REPLAY && x->wait == STATE_LOCK && x->function) {
 		add_target(e, to, "lock:", x->function);
 		str_addf(&instead, "%slock:%s", instead.len ? ", " : "", x->function);
 	}
@@ -97,7 +98,7 @@ static int by_share(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-void choose_targets(const struct findings *f, bool for_replay, struct experiments *e, strings *ret)
+void choose_targets(const struct findings *f, enum choice_for of, struct experiments *e, strings *ret)
 {
 	_cleanup_(freep) const struct factor **order = xcalloc(f->factors.cnt + 1, sizeof(*order));
 
@@ -112,6 +113,6 @@ void choose_targets(const struct findings *f, bool for_replay, struct experiment
 		else if (x->kind == FACTOR_BODY && x->function)
 			add_target(e, ret, "body:", x->function);
 		else if (x->kind == FACTOR_WAIT)
-			add_wait(e, ret, x, for_replay);
+			add_wait(e, ret, x, of);
 	}
 }

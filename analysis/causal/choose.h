@@ -19,8 +19,13 @@
 #define CHOICE_SHARE_MIN 0.1		/* share of the variance below which a factor is not worth an experiment */
 enum { CHOICE_MAX = 16 };
 
-/* Appends each target once, those of larger factors first; e's arena holds their texts.  for_replay: refuses nothing, and appends
- * the targets that only a replay accepts, too. */
-void choose_targets(const struct findings *f, bool for_replay, struct experiments *e, strings *ret);
+enum choice_for {
+	CHOICE_EXPERIMENT,
+	CHOICE_REPLAY,			/* refuses nothing, and appends the targets that only a replay accepts, too */
+	CHOICE_REPLAY_OF_LOCKS		/* ... of a run that noted every taking of a lock */
+};
+
+/* Appends each target once, those of larger factors first; e's arena holds their texts. */
+void choose_targets(const struct findings *f, enum choice_for of, struct experiments *e, strings *ret);
 
 #endif

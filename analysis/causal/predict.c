@@ -159,7 +159,10 @@ static void refuse_untouched(const struct predictor *p, const char *target, enum
 		has_function = strcmp(p->t->functions.items[p->t->invocations.items[i].function].name, name) == 0;
 	switch (kind) {
 	case ASKED_LOCK:
-		experiments_refuse(e, target, "the trace does not say which thread holds which lock when", "an experiment: vprof causal --target lock:NAME -- COMMAND");
+		experiments_refuse(e, target, p->t->sync_ops.cnt ? "no thread takes a lock of that name, or one in a function of that name" :
+				   "the trace does not say which thread holds which lock when",
+				   p->t->sync_ops.cnt ? "lock:FUNCTION, a function that takes the lock" :
+				   "an experiment: vprof causal --target lock:NAME -- COMMAND; or vprof record --order, then ask again");
 		break;
 	case ASKED_QUEUE:
 		experiments_refuse(e, target, "no task waited for a worker", NULL);

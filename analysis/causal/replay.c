@@ -21,6 +21,7 @@ struct list {				/* of waiting strands, linked by struct state's next */
 struct state {
 	size_t at;			/* its current step */
 	uint32_t next;
+	bool was_woken;			/* to try its TAKE again */
 };
 
 struct entry {
@@ -87,6 +88,14 @@ static void list_add(struct world *w, struct list *l, uint32_t strand)
 	l->last = strand;
 }
 
+static void list_add_first(struct world *w, struct list *l, uint32_t strand)
+{
+	w->states[strand].next = l->first;
+	if (l->first == NONE)
+		l->last = strand;
+	l->first = strand;
+}
+
 static uint32_t list_take(struct world *w, struct list *l)
 {
 	uint32_t strand = l->first;
@@ -115,17 +124,60 @@ static enum then wait_in(struct world *w, struct list *l, uint32_t strand)
 	return THEN_LET_GO;
 }
 
-/* Passes the unit to the strand that waits first; its TAKE is done. */
-static void give(struct world *w, uint32_t resource, int64_t now)
+static const struct replay_step *current_step(const struct world *w, uint32_t strand)
 {
-	uint32_t next = list_take(w, &w->resource_lists[resource]);
+	return &w->p->steps.items[w->p->strands.items[strand].first + w->states[strand].at];
+}
 
-	if (next == NONE) {
-		w->units[resource]++;
-		return;
+static uint32_t units_of(const struct world *w, const struct replay_step *step)
+{
+	return step->op == OP_TAKE_ALL || step->op == OP_GIVE_ALL ? w->p->resources.items[step->index] : 1;
+}
+
+static enum then take(struct world *w, uint32_t strand, const struct replay_step *step)
+{
+	struct list *l = &w->resource_lists[step->index];
+	struct state *s = &w->states[strand];
+	uint32_t units = units_of(w, step);
+
+	if (w->units[step->index] < units || !units) {
+		if (s->was_woken)
+			list_add_first(w, l, strand);
+		else
+			list_add(w, l, strand);
+		return THEN_LET_GO;
 	}
-	w->states[next].at++;
-	heap_add(w, next, now);
+	w->units[step->index] -= units;
+	s->was_woken = false;
+	s->at++;
+	return THEN_NOW;
+}
+
+/* Passes the units to the strands that waited longest; their TAKEs are done, or they are on their way. */
+static void give(struct world *w, const struct replay_step *step, int64_t now)
+{
+	struct list *l = &w->resource_lists[step->index];
+	uint32_t left;
+
+	w->units[step->index] += units_of(w, step);
+	left = w->units[step->index];
+	while (l->first != NONE) {
+		uint32_t next = l->first, wants;
+		const struct replay_step *asked = current_step(w, next);
+
+		wants = units_of(w, asked);
+		if (wants > left)
+			return;
+		list_take(w, l);
+		left -= wants;
+		if (asked->ns) {
+			w->states[next].was_woken = true;
+		} else {
+			w->units[step->index] -= wants;
+			w->states[next].at++;
+		}
+		heap_add(w, next, sum_saturated(now, asked->ns));
+	}
 }
 
 static void post(struct world *w, uint32_t event, int64_t now)
@@ -134,9 +186,7 @@ static void post(struct world *w, uint32_t event, int64_t now)
 
 	w->posted[event] = true;
 	while ((next = list_take(w, &w->event_lists[event])) != NONE) {
-		const struct replay_strand *s = &w->p->strands.items[next];
-
-		heap_add(w, next, sum_saturated(now, w->p->steps.items[s->first + w->states[next].at].ns));
+		heap_add(w, next, sum_saturated(now, current_step(w, next)->ns));
 		w->states[next].at++;
 	}
 }
@@ -150,12 +200,11 @@ static enum then do_step(struct world *w, uint32_t strand, const struct replay_s
 	case OP_OFF:
 		return pass_time(s, step, now);
 	case OP_TAKE:
-		if (!w->units[step->index])
-			return wait_in(w, &w->resource_lists[step->index], strand);
-		w->units[step->index]--;
-		break;
+	case OP_TAKE_ALL:
+		return take(w, strand, step);
 	case OP_GIVE:
-		give(w, step->index, *now);
+	case OP_GIVE_ALL:
+		give(w, step, *now);
 		break;
 	case OP_AWAIT:
 		if (!w->posted[step->index])

@@ -12,9 +12,13 @@
  *	OFF ns		the strand is off the CPU for that long, whatever the others do: a disk, a timer, another program
  *	TAKE resource	waits until a unit is free (a lock has one, a pool one per worker); first come, first served
  *	GIVE resource	passes a unit to the strand that has waited longest
+ *	TAKE_ALL, GIVE_ALL	the same with all units: a writer among readers
  *	AWAIT event	waits until the event is posted, then ns more; continues at once if it was posted before
  *	POST event
  *	BEGIN, END	of an interval
+ *
+ * A TAKE with a time is that of a lock whose waiters sleep: who lets it go wakes the one that waited longest, which takes that long
+ * to come back and then tries again; who asks meanwhile gets it before.  Who need not wait loses no time.
  */
 #ifndef ANALYSIS_CAUSAL_REPLAY_H
 #define ANALYSIS_CAUSAL_REPLAY_H
@@ -25,7 +29,7 @@
 
 #include "base/alloc.h"
 
-enum replay_op { OP_WORK, OP_OFF, OP_TAKE, OP_GIVE, OP_AWAIT, OP_POST, OP_BEGIN, OP_END };
+enum replay_op { OP_WORK, OP_OFF, OP_TAKE, OP_GIVE, OP_TAKE_ALL, OP_GIVE_ALL, OP_AWAIT, OP_POST, OP_BEGIN, OP_END };
 
 struct replay_step {
 	enum replay_op op;
@@ -41,7 +45,7 @@ struct replay_strand {
 struct replay_program {
 	VEC(struct replay_step) steps;
 	VEC(struct replay_strand) strands;
-	VEC(uint32_t) resources;	/* units of each */
+	VEC(uint32_t) resources;	/* units of each, free at the beginning */
 	uint32_t event_cnt, interval_cnt;
 };
 

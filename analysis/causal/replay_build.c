@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "analysis/causal/replay_pools.h"
+#include "analysis/causal/replay_sync.h"
 #include "base/banned.h"
 #include "base/saturate.h"
 
@@ -41,6 +42,9 @@ struct build {
 	bool *inside;			/* by invocation: in the function that the question names, or a call of that function */
 	replay_marks marks;
 	struct replay_pools pools;
+	struct replay_sync sync;
+	uint32_t pool_resource;		/* of the first pool */
+	uint32_t held_cnt;		/* locks that the question makes faster, held by the thread that is being added */
 	int64_t origin_ns;
 };
 
@@ -66,6 +70,8 @@ static void find_edges(struct build *b)
 			uint32_t waker;
 
 			b->edges[k].event = NONE;
+			if (b->sync.op_of_segment[k])
+				continue;
 			w = state_has_waker(s->state) ? timeline_wakeup(b->tl, i, s->start_ns, s->end_ns) : NULL;
 			waker = w ? timeline_thread(b->tl, w->waker_tid) : THREAD_NONE;
 			if (waker == THREAD_NONE || waker == i || !is_recorded_at(b->tl, waker, w->time_ns))
@@ -104,6 +110,21 @@ static void find_intervals(struct build *b)
 			VEC_ADD(&b->marks, (struct replay_mark){ end, iv->end_ns, MARK_END, b->p->interval_cnt, 0 });
 		}
 		b->p->interval_cnt++;
+	}
+}
+
+static void find_sync(struct build *b)
+{
+	for (uint32_t i = 0; i < b->sync.cnt; i++) {
+		const struct sync_op *op = &b->t->sync_ops.items[i];
+		const struct replay_sync_op *x = &b->sync.ops[i];
+		uint32_t thread = timeline_thread(b->tl, op->tid);
+
+		if (thread == THREAD_NONE || x->use == SYNC_OP_NONE)
+			continue;
+		if (x->use == SYNC_OP_MEET)
+			VEC_ADD(&b->marks, (struct replay_mark){ thread, op->since_ns, MARK_POST, x->index + x->number, 0 });
+		VEC_ADD(&b->marks, (struct replay_mark){ thread, op->ns, MARK_SYNC, i, 0 });
 	}
 }
 
@@ -153,7 +174,7 @@ static bool is_outside_wait(const struct build *b, size_t segment)
 {
 	enum trace_state state = b->tl->segments[segment].state;
 
-	return b->edges[segment].event == NONE && (state == STATE_IO || state == STATE_SLEEP);
+	return b->edges[segment].event == NONE && !b->sync.op_of_segment[segment] && (state == STATE_IO || state == STATE_SLEEP);
 }
 
 static bool is_of_device(const struct build *b, uint32_t thread, const struct segment *s)
@@ -184,6 +205,8 @@ static bool is_touched(const struct build *b, uint32_t thread, size_t segment, u
 		return is_outside_wait(b, segment) && (!b->q->name || is_inside(b, innermost));
 	case ASKED_DEVICE:
 		return is_outside_wait(b, segment) && is_of_device(b, thread, s);
+	case ASKED_LOCK:
+		return b->held_cnt && (s->state == STATE_RUNNING || is_outside_wait(b, segment));
 	case ASKED_RUNQUEUE:
 		return state_is_runqueue(s->state);
 	case ASKED_WAIT:
@@ -273,11 +296,33 @@ static void add_wait(struct build *b, uint32_t thread, size_t segment)
 	add_step(b, OP_AWAIT, e->event, after_ns);
 }
 
+static void add_sync(struct build *b, uint32_t number)
+{
+	const struct replay_sync_op *x = &b->sync.ops[number];
+	bool takes = x->op == OP_TAKE || x->op == OP_TAKE_ALL;
+	int64_t delay_ns = b->q->kind == ASKED_RUNQUEUE ? shortened(b, x->delay_ns) : x->delay_ns;
+
+	if (x->is_target && takes)
+		b->held_cnt++;
+	else if (x->is_target && b->held_cnt)
+		b->held_cnt--;
+	if (x->is_named && b->q->speedup > 0)
+		return;
+	if (x->use == SYNC_OP_STEP)
+		add_step(b, x->op, x->index, takes ? delay_ns : 0);
+	for (uint32_t i = 0; x->use == SYNC_OP_MEET && i < x->cnt; i++)
+		if (i != x->number)
+			add_step(b, OP_AWAIT, x->index + i, delay_ns);
+}
+
 static void add_mark(struct build *b, const struct replay_mark *m)
 {
 	static const enum replay_op ops[] = { [MARK_POST] = OP_POST, [MARK_BEGIN] = OP_BEGIN, [MARK_END] = OP_END };
 
-	add_step(b, ops[m->kind], m->index, 0);
+	if (m->kind == MARK_SYNC)
+		add_sync(b, m->index);
+	else
+		add_step(b, ops[m->kind], m->index, 0);
 }
 
 /* The worker continues as a new strand for the task. */
@@ -285,14 +330,14 @@ static void begin_task(struct build *b, const struct replay_task *task)
 {
 	begin_strand(b, b->origin_ns);
 	add_step(b, OP_AWAIT, task->event, 0);
-	add_step(b, OP_TAKE, task->pool, 0);
+	add_step(b, OP_TAKE, b->pool_resource + task->pool, 0);
 	add_time(b, OP_OFF, task->delay_ns);
 }
 
 static void end_task(struct build *b, const struct replay_task *task)
 {
 	if (task)
-		add_step(b, OP_GIVE, task->pool, 0);
+		add_step(b, OP_GIVE, b->pool_resource + task->pool, 0);
 }
 
 struct walk {				/* through a thread */
@@ -316,8 +361,9 @@ static void add_segment(struct build *b, uint32_t thread, size_t segment, struct
 	add_marks_until(b, w, at);
 	if (at >= end)
 		return;
-	if (b->edges[segment].event != NONE) {
-		add_wait(b, thread, segment);
+	if (b->edges[segment].event != NONE || b->sync.op_of_segment[segment]) {
+		if (b->edges[segment].event != NONE)
+			add_wait(b, thread, segment);
 		return;
 	}
 	while (w->mark < w->mark_end && w->mark->ns < end) {
@@ -358,6 +404,7 @@ static void add_thread(struct build *b, uint32_t thread, struct walk *w)
 
 	bool has_strand = w->task == w->task_end || w->task->from_ns > begin_ns;
 
+	b->held_cnt = 0;
 	if (has_strand) {
 		begin_strand(b, begin_ns);
 		add_span(b, thread, w, begin_ns, w->task < w->task_end ? w->task->idle_ns : end_ns);
@@ -431,21 +478,26 @@ uint64_t replay_build(const struct timeline *tl, uint32_t interval, const struct
 	};
 
 	*ret = (struct replay_program){ .event_cnt = 0 };
+	replay_sync_find(&b.sync, tl, segment_cnt(tl), q, ret);
+	b.touched = b.sync.named_cnt;
 	find_edges(&b);
 	find_creations(&b);
 	find_intervals(&b);
+	find_sync(&b);
 	if (b.marks.cnt)
 		qsort(b.marks.items, b.marks.cnt, sizeof(*b.marks.items), by_thread_and_time);
 	replay_pools_finish(&b.pools, tl, &b.marks);
+	b.pool_resource = (uint32_t)ret->resources.cnt;
 	for (size_t i = 0; i < b.pools.units.cnt; i++)
 		VEC_ADD(&ret->resources, b.pools.units.items[i]);
 	if (q->kind == ASKED_QUEUE && b.pools.busiest != NONE) {
 		b.touched++;
-		ret->resources.items[b.pools.busiest] += q->speedup > 0;
+		ret->resources.items[b.pool_resource + b.pools.busiest] += q->speedup > 0;
 	}
 	find_inside(&b);
 	add_threads(&b);
 	replay_pools_release(&b.pools);
+	replay_sync_release(&b.sync);
 	VEC_RELEASE(&b.marks);
 	free(b.edges);
 	free(b.inside);

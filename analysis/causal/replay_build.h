@@ -6,7 +6,8 @@
  * wait that a device, a timer or an unknown waker ended lasts as long as it did.  A thread that picks up tasks (struct creation) is
  * one strand per task; these strands share a pool with one unit per such thread, so a free worker takes the next task.
  *
- * A trace holds only what happened.  A thread that found a lock free never waits for it in the replay, although a change may make
+ * If the run noted every synchronisation (struct sync_op), locks, semaphores and barriers wait in the replay for whoever has them
+ * then (replay_sync.h).  Else a trace holds only what happened.  A thread that found a lock free never waits for it in the replay, although a change may make
  * it arrive while the lock is held; and a thread that waited for a holder waits for that holder, although it might arrive first.
  * The answer is exact if the same waits happen after the change; else it may be off (measured in tests/unit/analysis/test_predict.c).
  */

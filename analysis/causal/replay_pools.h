@@ -11,13 +11,13 @@
 
 #include "analysis/path/timeline.h"
 
-enum replay_mark_kind { MARK_END, MARK_POST, MARK_PICK_UP, MARK_BEGIN };
+enum replay_mark_kind { MARK_END, MARK_POST, MARK_PICK_UP, MARK_BEGIN, MARK_SYNC };
 
 struct replay_mark {
 	uint32_t thread;		/* its number in the timeline */
 	int64_t ns;
 	enum replay_mark_kind kind;
-	uint32_t index;			/* of the event or interval */
+	uint32_t index;			/* of the event, interval, or sync op */
 	int64_t created_ns;		/* MARK_PICK_UP */
 };
 

@@ -265,7 +265,7 @@ int causal_measure(const struct causal_request *q, char *const *given)
 	_cleanup_(store_closep) struct store *s = NULL;
 	_cleanup_(args_release) struct args command = ARGS_INIT;
 	_cleanup_(experiments_freep) struct experiments *e = experiments_new();
-	_cleanup_(asked_targets_release) struct asked_targets asked = { { NULL, 0, 0 }, NULL, NULL, { 0 } };
+	_cleanup_(asked_targets_release) struct asked_targets asked = { .trace = NULL };
 	_cleanup_(freep) struct schedule_target *targets = NULL;
 	struct measuring m = { .q = q, .asked = &asked, .e = e };
 	struct diag diag = DIAG_INIT;

@@ -27,7 +27,8 @@ static int open_run(const char *text, struct store **s, struct run *run, struct 
 }
 
 /* The targets that the user named, or those that the factors suggest. */
-static int find_targets(const struct causal_request *q, struct store *s, const struct run *run, struct experiments *e, strings *ret,
+static int find_targets(const struct causal_request *q, struct store *s, const struct run *run, const struct trace *t,
+			struct experiments *e, strings *ret,
 			struct diag *reterr)
 {
 	_cleanup_(findings_freep) struct findings *f = NULL;
@@ -39,7 +40,7 @@ static int find_targets(const struct causal_request *q, struct store *s, const s
 		return 0;
 	r = findings_read(s, run->number, q->interval, &f, reterr);
 	if (r == 0)
-		choose_targets(f, true, e, ret);
+		choose_targets(f, t->sync_ops.cnt ? CHOICE_REPLAY_OF_LOCKS : CHOICE_REPLAY, e, ret);
 	return r;
 }
 
@@ -98,7 +99,7 @@ int causal_predict(const struct causal_request *q, const char *text)
 		return no_interval(q, &run);
 	e->metric = q->has_metric ? q->metric : GAIN_MEAN;
 	predictor_baseline(p, e);
-	if (find_targets(q, s, &run, e, &targets, &diag) < 0) {
+	if (find_targets(q, s, &run, t, e, &targets, &diag) < 0) {
 		VEC_RELEASE(&targets);
 		return fail(&diag);
 	}

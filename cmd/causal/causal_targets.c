@@ -28,6 +28,7 @@ static void read_latest(struct asked_targets *a, const struct causal_request *q,
 		return;
 	trace_sort(a->trace);
 	a->predictor = predictor_new(a->trace, q->interval);
+	a->knows_locks = a->trace->sync_ops.cnt;
 }
 
 static int add_target(struct asked_targets *a, struct store *s, const char *text, struct experiments *e, struct diag *reterr)
@@ -61,12 +62,14 @@ static double predicted(struct asked_targets *a, const char *target)
 	return e->list.items[0].metrics[GAIN_MEAN].predicted;
 }
 
-/* A replay does not know which thread holds which lock when: takes half of what the waits for the lock cost. */
+/* Without record --order a replay does not know which thread holds which lock when: half of what the waits for the lock cost. */
 static double promise(struct asked_targets *a, const char *target)
 {
 	_cleanup_(freep) char *wait = starts_with(target, LOCK_PREFIX) ? xasprintf("wait:%s", target + strlen(LOCK_PREFIX)) : NULL;
 
-	return wait ? predicted(a, wait) / 2 : predicted(a, target);
+	double gain = predicted(a, target);
+
+	return wait && !a->knows_locks ? predicted(a, wait) / 2 : gain;
 }
 
 /* Sorts by the predicted gain, largest first; equal gains stay in order of the factors. */
@@ -100,7 +103,7 @@ static int choose(struct asked_targets *a, const struct causal_request *q, struc
 	r = findings_read(s, a->run.number, q->interval, &f, reterr);
 	if (r < 0)
 		return r;
-	choose_targets(f, false, e, &targets);
+	choose_targets(f, CHOICE_EXPERIMENT, e, &targets);
 	rank(a, &targets);
 	for (size_t i = 0; r >= 0 && i < targets.cnt && (!q->k || a->list.cnt < q->k); i++)
 		r = add_target(a, s, targets.items[i], e, reterr);

@@ -13,6 +13,7 @@ struct asked_targets {
 	struct trace *trace;		/* of the latest run; NULL: there is none, so there are no predictions */
 	struct predictor *predictor;
 	struct run run;			/* the latest run */
+	bool knows_locks;		/* it noted every taking of a lock (record --order) */
 };
 
 /* Takes the targets of the user, else chooses from the factors of the latest run: at most k, the largest predicted gain first.

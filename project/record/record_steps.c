@@ -253,6 +253,7 @@ static int open_drainer(struct store *s, const struct run *run, const struct arg
 		.sample_of = o->sample.of,
 		.budget = budget_of(o),
 		.experiments = o->experiments,
+		.notes_order = o->notes_order,
 	};
 	int r = plan_read(path, &plan, reterr);
 

@@ -27,6 +27,7 @@ struct record_options {
 	uint64_t delay_ns;		/* ... or after this time; 0: only on request */
 	const struct attach *attach;	/* processes to attach to; NULL or empty: none */
 	bool kernel_if_alone;		/* record the kernel's side only for processes without our runtime */
+	bool notes_order;		/* every synchronisation, for replays */
 	bool keep_levels;		/* keep the level "always" even if sampled */
 	const struct drainer_experiments *experiments;	/* that are made meanwhile; NULL: none */
 	void (*interrupted)(int signal);	/* at Control-C, which the command gets as well; NULL: it is for the command alone */

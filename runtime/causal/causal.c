@@ -18,6 +18,7 @@
 #include "runtime/causal/ticks.h"
 #include "runtime/rules/permit.h"
 #include "runtime/thread.h"
+#include "runtime/waits/releasers.h"
 
 enum {
 	DEBT_MIN_NS = 5000,		/* a smaller debt may wait */
@@ -50,7 +51,6 @@ struct causal_self {
 
 uint32_t causal_on;
 static __thread struct causal_self self __attribute__((tls_model("initial-exec")));
-static uint32_t everybody_waits[ARENA_PLACES];
 
 #define GET(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define COUNT(p, n) __atomic_fetch_add(p, n, __ATOMIC_RELAXED)
@@ -551,7 +551,7 @@ void causal_forked(void)
 void causal_over(void)
 {
 	__atomic_store_n(&causal_on, 0, __ATOMIC_RELEASE);
-	__atomic_store_n(&process.places, process.arena->places, __ATOMIC_RELEASE);
+	releasers_watch_all(false);
 }
 
 /* Releases check whether any thread waits at the object's place; in an experiment they have to call us in any case. */
@@ -560,9 +560,7 @@ void causal_prepare(void)
 	causal_on = experiment()->wanted;
 	if (!causal_on)
 		return;
-	for (unsigned int i = 0; i < ARENA_PLACES; i++)
-		everybody_waits[i] = 0x10001;
-	__atomic_store_n(&process.places, everybody_waits, __ATOMIC_RELEASE);
+	releasers_watch_all(true);
 	causal_sites_changed();
 }
 

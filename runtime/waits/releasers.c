@@ -12,10 +12,13 @@
 #include "runtime/causal/causal.h"
 #include "runtime/thread.h"
 #include "runtime/waits/mapping.h"
+#include "runtime/waits/order.h"
 #include "runtime/waits/releasers.h"
 
 #define GET(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define PUT(p, value) __atomic_store_n(p, value, __ATOMIC_RELEASE)
+
+static uint32_t everybody_waits[ARENA_PLACES];
 
 static struct arena_bucket *bucket_of(uint64_t object)
 {
@@ -37,7 +40,14 @@ uint64_t releasers_name(uint64_t object)
 /* Threads that wait now count in the lower half of a place. */
 enum { NOW = 1, LATER = 1 << 16 };
 
-/* In the arena, wherever releases look (runtime/causal/causal.c). */
+void releasers_watch_all(bool all)
+{
+	for (unsigned int i = 0; all && i < ARENA_PLACES; i++)
+		everybody_waits[i] = LATER | NOW;
+	__atomic_store_n(&process.places, all ? everybody_waits : process.arena->places, __ATOMIC_RELEASE);
+}
+
+/* In the arena, wherever releases look. */
 static uint32_t *own_place(uint64_t object)
 {
 	return (uint32_t *)((char *)process.arena->places + (object & RELEASERS_PLACE & ~3ULL));
@@ -105,6 +115,8 @@ void releasers_stamp_awaited(uint64_t object, enum trace_event event)
 	}
 	if (__atomic_load_n(releasers_waiters(name), __ATOMIC_RELAXED))
 		releasers_leave_stamp(name, event);
+	if (order_on && (event == EVENT_UNLOCK || event == EVENT_POST))
+		order_note(name, event == EVENT_POST ? ORDER_POST : ORDER_GIVE, clock_ticks(), 0);
 }
 
 void releasers_took_awaited(uint64_t object)

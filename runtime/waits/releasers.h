@@ -76,6 +76,9 @@ struct awaited releasers_expect(uint64_t object);	/* a waiter begins to wait */
 struct awaited releasers_expect_later(uint64_t lock);
 void releasers_forget(const struct awaited *a);		/* ... and stops */
 
+/* All releases and takings reach releasers.c from now on, as if a thread waited for each object; or no longer. */
+void releasers_watch_all(bool all);
+
 /* Leaves a stamp if this thread records.  event: EVENT_NONE, or an event of the object to log as well. */
 void releasers_leave_stamp(uint64_t name, enum trace_event event);
 

@@ -139,6 +139,14 @@ static void tell_taken(const struct wait *w, bool is_logged)
 		releasers_took(w->also.object);
 }
 
+static void note_order(const struct wait *w, uint64_t end)
+{
+	if (w->order && w->expected.object && !w->result)
+		order_note(w->object, w->order, end, end - w->start);
+	if (w->class == WAIT_COND && w->also.object)
+		order_note(w->also.name, ORDER_TAKE, end, 0);
+}
+
 void wait_end(struct wait *w)
 {
 	int saved_errno = errno;
@@ -159,5 +167,7 @@ void wait_end(struct wait *w)
 	if (causal_on)
 		tell_causal(w, is_logged, waker, woken);
 	tell_taken(w, is_logged);
+	if (order_on)
+		note_order(w, end);
 	errno = saved_errno;
 }

@@ -23,6 +23,7 @@
 #include <stdint.h>
 #include "runtime/causal/causal.h"
 #include "runtime/thread.h"
+#include "runtime/waits/order.h"
 #include "runtime/waits/releasers.h"
 
 struct wait {
@@ -37,6 +38,7 @@ struct wait {
 	bool marked;			/* switched.h knows whether it did */
 	bool polls;			/* it waits for any of several files */
 	bool is_lock;			/* whoever has the object holds it until the same thread lets it go: no semaphore */
+	enum order_what order;		/* what to note where all is noted (order.h) if it succeeds; 0: nothing */
 	bool stayed;			/* it did not: the thread never left the CPU */
 	uint64_t holder_tid;		/* holder at start, or 0: unknown */
 	int result;			/* of the call; not 0: it timed out or failed, and has no waker */

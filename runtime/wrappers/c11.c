@@ -23,6 +23,7 @@ int vprof_w_mtx_trylock(mtx_t *m)
 
 	if (r == thrd_success && !object_mutex_is_nested((const pthread_mutex_t *)m)) {
 		releasers_took(object_mutex((const pthread_mutex_t *)m));
+		order_took(object_mutex((const pthread_mutex_t *)m), ORDER_TAKE);
 		if (causal_on)
 			causal_took(object_mutex((const pthread_mutex_t *)m));
 	}
@@ -44,6 +45,7 @@ IN_WRAPPER struct wait wait_for_mtx(mtx_t *m)
 
 	w.holder_tid = object_mutex_holder((const pthread_mutex_t *)m);
 	w.is_lock = true;
+	w.order = ORDER_TAKE;
 	return w;
 }
 

@@ -64,6 +64,7 @@ int vprof_w_pthread_barrier_wait(pthread_barrier_t *b)
 		object = object_barrier_round(b);
 		releasers_stamp(object);
 		wait = wait_begin_call(WAIT_COND, object);
+		wait.order = ORDER_MEET;
 	}
 	r = real.pthread_barrier_wait(b);
 	wait.result = r == PTHREAD_BARRIER_SERIAL_THREAD ? 0 : r;

@@ -42,9 +42,10 @@ static void ask(void)
 		causal_settle();
 }
 
-static void took(uint64_t object)
+static void took(uint64_t object, enum order_what what)
 {
 	releasers_took(object);
+	order_took(object, what);
 	if (causal_on)
 		causal_took(object);
 }
@@ -53,14 +54,14 @@ static void took(uint64_t object)
 static int mutex_had(const pthread_mutex_t *m, int r)
 {
 	if ((!r || r == EOWNERDEAD) && !object_mutex_is_nested(m))
-		took(object_mutex(m));
+		took(object_mutex(m), ORDER_TAKE);
 	return r;
 }
 
-static int had(uint64_t object, int r)
+static int had(uint64_t object, int r, enum order_what what)
 {
 	if (!r)
-		took(object);
+		took(object, what);
 	return r;
 }
 
@@ -81,20 +82,22 @@ static struct wait wait_for_mutex_from(uint64_t caller, const pthread_mutex_t *m
 
 	w.holder_tid = object_mutex_holder(m);
 	w.is_lock = true;
+	w.order = ORDER_TAKE;
 	return w;
 }
 
-static struct wait wait_for_rwlock_from(uint64_t caller, const pthread_rwlock_t *l)
+static struct wait wait_for_rwlock_from(uint64_t caller, const pthread_rwlock_t *l, enum order_what what)
 {
 	struct wait w = wait_begin_from(caller, WAIT_LOCK, object_rwlock(l));
 
 	w.holder_tid = object_rwlock_writer(l);
 	w.is_lock = true;
+	w.order = what;
 	return w;
 }
 
 #define wait_for_mutex(m) wait_for_mutex_from(CALLER, m)
-#define wait_for_rwlock(l) wait_for_rwlock_from(CALLER, l)
+#define wait_for_rwlock(l, what) wait_for_rwlock_from(CALLER, l, what)
 
 /* Not inlined into lock_recorded() and unlock_awaited(), whose common path then needs no stack. */
 static __attribute__((noinline)) int lock_busy(pthread_mutex_t *m, uint64_t caller)
@@ -121,6 +124,7 @@ static __attribute__((noinline)) int lock_recorded(pthread_mutex_t *m, uint64_t 
 static __attribute__((noinline)) int took_awaited(const pthread_mutex_t *m)
 {
 	releasers_took_awaited(object_mutex(m));
+	order_took(object_mutex(m), ORDER_TAKE);
 	return 0;
 }
 
@@ -185,16 +189,16 @@ int vprof_w_pthread_rwlock_rdlock(pthread_rwlock_t *l)
 	if (!vprof_self.gate)
 		return real.pthread_rwlock_rdlock(l);
 	ask();
-	r = had(object_rwlock(l), real.pthread_rwlock_tryrdlock(l));
+	r = had(object_rwlock(l), real.pthread_rwlock_tryrdlock(l), ORDER_SHARE);
 	if (r != EBUSY)
 		return r;
-	WAITING wait = wait_for_rwlock(l);
+	WAITING wait = wait_for_rwlock(l, ORDER_SHARE);
 	return wait.result = real.pthread_rwlock_rdlock(l);
 }
 
 int vprof_w_pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
 {
-	return had(object_rwlock(l), real.pthread_rwlock_tryrdlock(l));
+	return had(object_rwlock(l), real.pthread_rwlock_tryrdlock(l), ORDER_SHARE);
 }
 
 int vprof_w_pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *until)
@@ -203,7 +207,7 @@ int vprof_w_pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespe
 
 	if (r != EBUSY)
 		return r;
-	WAITING wait = wait_for_rwlock(l);
+	WAITING wait = wait_for_rwlock(l, ORDER_SHARE);
 	return wait_error(&wait, real.pthread_rwlock_timedrdlock(l, until));
 }
 
@@ -215,7 +219,7 @@ int vprof_w_pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
 
 	if (r != EBUSY)
 		return r;
-	WAITING wait = wait_for_rwlock(l);
+	WAITING wait = wait_for_rwlock(l, ORDER_SHARE);
 	return wait_error(&wait, real.pthread_rwlock_clockrdlock(l, clock, until));
 }
 
@@ -226,16 +230,16 @@ int vprof_w_pthread_rwlock_wrlock(pthread_rwlock_t *l)
 	if (!vprof_self.gate)
 		return real.pthread_rwlock_wrlock(l);
 	ask();
-	r = had(object_rwlock(l), real.pthread_rwlock_trywrlock(l));
+	r = had(object_rwlock(l), real.pthread_rwlock_trywrlock(l), ORDER_TAKE);
 	if (r != EBUSY)
 		return r;
-	WAITING wait = wait_for_rwlock(l);
+	WAITING wait = wait_for_rwlock(l, ORDER_TAKE);
 	return wait.result = real.pthread_rwlock_wrlock(l);
 }
 
 int vprof_w_pthread_rwlock_trywrlock(pthread_rwlock_t *l)
 {
-	return had(object_rwlock(l), real.pthread_rwlock_trywrlock(l));
+	return had(object_rwlock(l), real.pthread_rwlock_trywrlock(l), ORDER_TAKE);
 }
 
 int vprof_w_pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *until)
@@ -244,7 +248,7 @@ int vprof_w_pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespe
 
 	if (r != EBUSY)
 		return r;
-	WAITING wait = wait_for_rwlock(l);
+	WAITING wait = wait_for_rwlock(l, ORDER_TAKE);
 	return wait_error(&wait, real.pthread_rwlock_timedwrlock(l, until));
 }
 
@@ -256,7 +260,7 @@ int vprof_w_pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
 
 	if (r != EBUSY)
 		return r;
-	WAITING wait = wait_for_rwlock(l);
+	WAITING wait = wait_for_rwlock(l, ORDER_TAKE);
 	return wait_error(&wait, real.pthread_rwlock_clockwrlock(l, clock, until));
 }
 
@@ -273,17 +277,18 @@ int vprof_w_pthread_spin_lock(pthread_spinlock_t *l)
 	if (!vprof_self.gate)
 		return real.pthread_spin_lock(l);
 	ask();
-	r = had(object_of_some(l), real.pthread_spin_trylock(l));
+	r = had(object_of_some(l), real.pthread_spin_trylock(l), ORDER_TAKE);
 	if (r != EBUSY)
 		return r;
 	WAITING wait = wait_begin(WAIT_LOCK, object_of_some(l));
 	wait.is_lock = true;
+	wait.order = ORDER_TAKE;
 	return wait.result = real.pthread_spin_lock(l);
 }
 
 int vprof_w_pthread_spin_trylock(pthread_spinlock_t *l)
 {
-	return had(object_of_some(l), real.pthread_spin_trylock(l));
+	return had(object_of_some(l), real.pthread_spin_trylock(l), ORDER_TAKE);
 }
 
 int vprof_w_pthread_spin_unlock(pthread_spinlock_t *l)
@@ -313,6 +318,7 @@ int vprof_w_sem_wait(sem_t *s)
 	if (sem_try(s))
 		return 0;
 	WAITING wait = wait_begin(WAIT_LOCK, object_sem(s));
+	wait.order = ORDER_TAKE;
 	return wait.result = real.sem_wait(s);
 }
 
@@ -320,8 +326,10 @@ int vprof_w_sem_trywait(sem_t *s)
 {
 	int r = real.sem_trywait(s);
 
-	if (!r)
+	if (!r) {
 		releasers_took(object_sem(s));
+		order_took(object_sem(s), ORDER_TAKE);
+	}
 	return r;
 }
 
@@ -330,6 +338,7 @@ int vprof_w_sem_timedwait(sem_t *s, const struct timespec *until)
 	if (is_time(until) && sem_try(s))
 		return 0;
 	WAITING wait = wait_begin(WAIT_LOCK, object_sem(s));
+	wait.order = ORDER_TAKE;
 	return wait_errno(&wait, real.sem_timedwait(s, until));
 }
 
@@ -338,6 +347,7 @@ int vprof_w_sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *unti
 	if (is_clock(clock) && is_time(until) && sem_try(s))
 		return 0;
 	WAITING wait = wait_begin(WAIT_LOCK, object_sem(s));
+	wait.order = ORDER_TAKE;
 	return wait_errno(&wait, real.sem_clockwait(s, clock, until));
 }
 

@@ -128,7 +128,7 @@ static struct experiments *predict(const struct trace *t, const struct findings 
 	_cleanup_(predictor_freep) struct predictor *p = predictor_new(t, NULL);
 	strings targets = { NULL, 0, 0 };
 
-	choose_targets(f, true, e, &targets);
+	choose_targets(f, CHOICE_REPLAY, e, &targets);
 	if (p)
 		predictor_baseline(p, e);
 	for (size_t i = 0; p && i < targets.cnt; i++)

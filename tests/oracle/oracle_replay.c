@@ -156,8 +156,10 @@ static bool advance(struct slow *s, uint32_t thread)
 		s->until[thread] = -1;
 		break;
 	case OP_TAKE:
+	case OP_TAKE_ALL:
 		return take(s, thread, step->index);
 	case OP_GIVE:
+	case OP_GIVE_ALL:
 		touch(s, step->index, thread);
 		s->holder[step->index] = ORACLE_NONE;
 		s->let_go_by[step->index] = thread;
@@ -220,14 +222,24 @@ void oracle_run_release(struct oracle_run *r)
 	free(r->spans);
 }
 
-bool oracle_same_waits(const struct oracle_program *o, const struct oracle_run *before, const struct oracle_run *after)
+static bool are_same(const struct oracle_program *o, const struct oracle_run *before, const struct oracle_run *after, bool locks_too)
 {
 	for (uint32_t i = 0; i < o->thread_cnt; i++)
 		for (uint32_t k = 0; k < o->step_cnt[i]; k++)
-			if (after->spans[i][k].waker != before->spans[i][k].waker ||
-			    after->spans[i][k].waker_step != before->spans[i][k].waker_step)
+			if ((locks_too || o->steps[i][k].op == OP_AWAIT) && (after->spans[i][k].waker != before->spans[i][k].waker ||
+			    after->spans[i][k].waker_step != before->spans[i][k].waker_step))
 				return false;
 	return true;
+}
+
+bool oracle_same_waits(const struct oracle_program *o, const struct oracle_run *before, const struct oracle_run *after)
+{
+	return are_same(o, before, after, true);
+}
+
+bool oracle_same_awaits(const struct oracle_program *o, const struct oracle_run *before, const struct oracle_run *after)
+{
+	return are_same(o, before, after, false);
 }
 
 /* ---- the same for others ---- */
@@ -261,7 +273,15 @@ static void add_step_text(struct str *to, uint32_t thread, const struct oracle_s
 		str_addf(to, "wakeup %u %u %" PRId64 "\n", thread + 1, x->waker + 1, x->to_ns);
 }
 
-char *oracle_tuples(const struct oracle_program *o, const struct oracle_run *run)
+static void add_note(struct str *to, uint32_t thread, const struct oracle_step *s, const struct oracle_span *x)
+{
+	if (s->op == OP_TAKE)
+		str_addf(to, "order %u %" PRId64 " m%u take %" PRId64 "\n", thread + 1, x->to_ns, s->index, x->from_ns);
+	if (s->op == OP_GIVE)
+		str_addf(to, "order %u %" PRId64 " m%u give\n", thread + 1, x->to_ns, s->index);
+}
+
+char *oracle_tuples(const struct oracle_program *o, const struct oracle_run *run, bool notes_locks)
 {
 	struct str s = STR_INIT;
 
@@ -270,7 +290,10 @@ char *oracle_tuples(const struct oracle_program *o, const struct oracle_run *run
 		str_addf(&s, "interval %u req %u %" PRId64 " %u %" PRId64 "\n", i + 1, i % o->thread_cnt + 1, run->begin_ns[i],
 			 i % o->thread_cnt + 1, run->end_ns[i]);
 	for (uint32_t i = 0; i < o->thread_cnt; i++)
-		for (uint32_t k = 0; k < o->step_cnt[i]; k++)
+		for (uint32_t k = 0; k < o->step_cnt[i]; k++) {
 			add_step_text(&s, i, &o->steps[i][k], &run->spans[i][k]);
+			if (notes_locks)
+				add_note(&s, i, &o->steps[i][k], &run->spans[i][k]);
+		}
 	return str_take(&s);
 }

@@ -46,8 +46,12 @@ void oracle_run_release(struct oracle_run *r);
 /* What waited in after waited in before, for the same step of another thread, and nothing else. */
 bool oracle_same_waits(const struct oracle_program *o, const struct oracle_run *before, const struct oracle_run *after);
 
-/* The program itself, for the engine; and what a recorder would have seen of a run, as tuples (the caller frees them). */
+/* The same for waits for events alone. */
+bool oracle_same_awaits(const struct oracle_program *o, const struct oracle_run *before, const struct oracle_run *after);
+
+/* The program itself, for the engine; and what a recorder would have seen of a run, as tuples (the caller frees them); notes_locks: with
+ * record --order. */
 void oracle_strands(const struct oracle_program *o, struct replay_program *ret);
-char *oracle_tuples(const struct oracle_program *o, const struct oracle_run *run);
+char *oracle_tuples(const struct oracle_program *o, const struct oracle_run *run, bool notes_locks);
 
 #endif

@@ -197,6 +197,15 @@ static void saw(struct raw_thread *t, int64_t ns)
 		t->last_ns = ns;
 }
 
+/* Its second word becomes what was done, the third since when. */
+static void convert_order(struct ruler *ruler, struct raw_event *e)
+{
+	uint64_t word = e->words[1], waited = word >> ORDER_WHAT_BITS;
+
+	e->words[1] = word & ((1U << ORDER_WHAT_BITS) - 1);
+	e->words[2] = (uint64_t)ruler_ns(ruler, (uint64_t)e->ns - (waited < (uint64_t)e->ns ? waited : 0));
+}
+
 static void convert_events(struct raw *r, struct ruler *ruler, const struct raw_window *w)
 {
 	size_t cnt = 0;
@@ -205,6 +214,8 @@ static void convert_events(struct raw *r, struct ruler *ruler, const struct raw_
 		struct raw_event e = r->events.items[i];
 		struct raw_thread *t = &r->threads.items[e.thread];
 
+		if (e.kind == EVENT_ORDER)
+			convert_order(ruler, &e);
 		e.ns = ruler_ns(ruler, (uint64_t)e.ns);
 		ruler_words(ruler, e.kind, e.words);
 		if (r->windowed && !raw_window_event(w, &e))

@@ -6,6 +6,7 @@
  *	raw_time.c	ticks -> nanoseconds
  *	replay.c	who worked on which interval when; creations
  *	segments.c	running and waiting; wakeups
+ *	sync_ops.c	locks taken and let go, if all were noted
  *	invocations.c	functions and their calls
  */
 #include <errno.h>
@@ -155,6 +156,7 @@ int trace_read(const char *path, const struct reader_options *o, struct trace **
 		play_events(&rd);
 		build_segments(&rd, false);
 		build_invocations(&rd);
+		build_sync_ops(&rd);
 		add_threads(&rd, stopped, times_out);
 		trace_name_peers(t);
 		trace_sort(t);

@@ -108,6 +108,9 @@ static inline const char *thread_name_of_event(enum trace_event kind, const uint
 	return (kind == EVENT_START || kind == EVENT_STOP) && *name ? (const char *)name : NULL;
 }
 
+/* The synchronisations of a run that noted them all (struct sync_op). */
+void build_sync_ops(struct reading *rd);
+
 /* Functions and invocations. */
 void build_invocations(struct reading *rd);
 void build_functions(struct reading *rd, uint32_t last_fid);

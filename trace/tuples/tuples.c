@@ -17,40 +17,24 @@
  */
 #include "trace/tuples/tuples.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 #include "base/file.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "trace/peers.h"
 #include "trace/tuples/tuples_check.h"
+#include "trace/tuples/tuples_fields.h"
 #include "base/banned.h"
 
 #define FIELDS_MAX 9			/* of the longest tuple; one more is damage in every kind */
-
-struct field {
-	const char *text;
-	size_t len;
-};
-
-struct parser {
-	struct trace *t;
-	struct names *interval_names, *call_sites, *task_names, *work_names, *functions, *thread_names, *call_stacks;
-	struct origins origins;
-	uint32_t line;
-	const char *usage;		/* of the tuple being read */
-	struct str word;		/* scratch: a name, decoded */
-	struct diag *reterr;
-};
 
 static int parse_file(struct parser *p, const char *text, size_t len, const char *name);
 static int parse_line(struct parser *p, const char *line, size_t len, bool *header_seen);
 
 #define PARSER(name) static int parse_##name(struct parser *p, const struct field *f, size_t cnt)
 PARSER(interval); PARSER(segment); PARSER(invocation); PARSER(wakeup); PARSER(creation);
-PARSER(call); PARSER(work); PARSER(thread); PARSER(false_wakeup); PARSER(stack);
+PARSER(call); PARSER(work); PARSER(thread); PARSER(false_wakeup); PARSER(stack); PARSER(order);
 
 static const struct tuple_kind {
 	const char *name;
@@ -70,6 +54,7 @@ static const struct tuple_kind {
 	{ "thread", 2, 4, "thread TID KIND [NAME [open]]", parse_thread },
 	{ "false-wakeup", 2, 2, "false-wakeup TID TIME_NS", parse_false_wakeup },
 	{ "stack", 4, 4, "stack TID START_NS END_NS FUNCTION[@PLACE];...", parse_stack },
+	{ "order", 4, 5, "order TID TIME_NS OBJECT take|share|give|post|meet [SINCE_NS]", parse_order },
 };
 
 static void parser_init(struct parser *p, struct diag *reterr)
@@ -77,7 +62,7 @@ static void parser_init(struct parser *p, struct diag *reterr)
 	*p = (struct parser) {
 		.t = trace_new(), .interval_names = names_new(), .call_sites = names_new(),
 		.task_names = names_new(), .work_names = names_new(), .functions = names_new(),
-		.thread_names = names_new(), .call_stacks = names_new(),
+		.thread_names = names_new(), .call_stacks = names_new(), .sync_objects = names_new(),
 		.reterr = reterr,
 	};
 }
@@ -92,6 +77,7 @@ static void parser_release(struct parser *p)
 	names_free(p->functions);
 	names_free(p->thread_names);
 	names_free(p->call_stacks);
+	names_free(p->sync_objects);
 	VEC_RELEASE(&p->origins.files);
 	VEC_RELEASE(&p->origins.intervals);
 	VEC_RELEASE(&p->origins.segments);
@@ -140,25 +126,6 @@ int tuples_parse(const char *text, size_t len, const char *name, struct trace **
 	return parser_finish(&p, parse_file(&p, text, len, name), ret);
 }
 
-/* "FILE:LINE: expected WHAT in "segment TID ...", found "x"".  Always -EBADMSG. */
-static int expected(const struct parser *p, const char *what, const struct field *found)
-{
-	char shown[64] = "nothing";
-	size_t len = 0;
-
-	if (found) {
-		shown[len++] = '"';
-		for (size_t i = 0; i < found->len && len < sizeof(shown) - 2; i++)
-			shown[len++] = isprint((unsigned char)found->text[i]) ? found->text[i] : '?';
-		shown[len++] = '"';
-		shown[len] = '\0';
-	}
-	return diag_set(p->reterr, EXIT_DATA, -EBADMSG, "%s:%" PRIu32 ": expected %s%s%s%s, found %s",
-			p->origins.files.items[p->origins.files.cnt - 1], p->line, what,
-			p->usage ? " in \"" : "", p->usage ? p->usage : "", p->usage ? "\"" : "",
-			shown);
-}
-
 static int parse_file(struct parser *p, const char *text, size_t len, const char *name)
 {
 	bool header_seen = false;
@@ -180,7 +147,7 @@ static int parse_file(struct parser *p, const char *text, size_t len, const char
 	if (r == 0 && !header_seen) {
 		p->line = p->line ? p->line : 1;
 		p->usage = NULL;
-		r = expected(p, "\"vprof-tuples 1\" as the first line", NULL);
+		r = field_expected(p, "\"vprof-tuples 1\" as the first line", NULL);
 	}
 	return r;
 }
@@ -212,11 +179,6 @@ static size_t split_fields(const char *line, size_t len, struct field *fields, s
 	}
 }
 
-static bool field_is(const struct field *f, const char *word)
-{
-	return f->len == strlen(word) && memcmp(f->text, word, f->len) == 0;
-}
-
 static int parse_line(struct parser *p, const char *line, size_t len, bool *header_seen)
 {
 	struct field f[FIELDS_MAX];
@@ -229,7 +191,7 @@ static int parse_line(struct parser *p, const char *line, size_t len, bool *head
 		bool is_tuples = cnt == 2 && field_is(&f[0], "vprof-tuples");
 
 		if (!is_tuples || !field_is(&f[1], "1"))
-			return expected(p, "\"vprof-tuples 1\" as the first line", &f[is_tuples]);
+			return field_expected(p, "\"vprof-tuples 1\" as the first line", &f[is_tuples]);
 		*header_seen = true;
 		return 0;
 	}
@@ -237,125 +199,15 @@ static int parse_line(struct parser *p, const char *line, size_t len, bool *head
 		if (field_is(&f[0], tuple_kinds[i].name))
 			kind = &tuple_kinds[i];
 	if (!kind)
-		return expected(p, "interval, segment, invocation, wakeup, creation, call, work, thread, "
-				"false-wakeup or stack", &f[0]);
+		return field_expected(p, "interval, segment, invocation, wakeup, creation, call, work, thread, "
+				"false-wakeup, stack or order", &f[0]);
 	p->usage = kind->usage;
 	if (cnt - 1 < kind->min)
-		return expected(p, "more fields", NULL);
+		return field_expected(p, "more fields", NULL);
 	if (cnt - 1 > kind->max)
-		return expected(p, "fewer fields", &f[kind->max < FIELDS_MAX - 1 ? kind->max + 1
+		return field_expected(p, "fewer fields", &f[kind->max < FIELDS_MAX - 1 ? kind->max + 1
 								       : FIELDS_MAX - 1]);
 	return kind->parse(p, f + 1, cnt - 1);
-}
-
-/* ---- fields --------------------------------------------------------------- */
-
-static bool digits(const struct field *f, uint64_t max, uint64_t *ret)
-{
-	uint64_t value = 0;
-
-	if (f->len == 0)
-		return false;
-	for (size_t i = 0; i < f->len; i++) {
-		unsigned int digit = (unsigned int)(f->text[i] - '0');
-
-		if (digit > 9 || value > (max - digit) / 10)
-			return false;
-		value = value * 10 + digit;
-	}
-	*ret = value;
-	return true;
-}
-
-static int field_id(struct parser *p, const struct field *f, const char *what, uint64_t *ret)
-{
-	/* The largest number stands for "none" inside. */
-	if (digits(f, UINT64_MAX, ret))
-		return *ret < UINT64_MAX ? 0 : expected(p, "a number below 18446744073709551615", f);
-	return expected(p, what, f);
-}
-
-static int field_sid_or_none(struct parser *p, const struct field *f, uint64_t *ret)
-{
-	if (field_is(f, "-")) {
-		*ret = SID_NONE;
-		return 0;
-	}
-	return field_id(p, f, "a number or \"-\" as SID", ret);
-}
-
-static int field_time(struct parser *p, const struct field *f, const char *what, int64_t *ret)
-{
-	uint64_t value;
-
-	if (!digits(f, INT64_MAX, &value))
-		return expected(p, what, f);
-	*ret = (int64_t)value;
-	return 0;
-}
-
-/* START_NS END_NS, in this order and possible. */
-static int field_span(struct parser *p, const struct field *f, int64_t *ret_start, int64_t *ret_end)
-{
-	int r = field_time(p, &f[0], "whole nanoseconds as START_NS", ret_start);
-
-	if (r == 0)
-		r = field_time(p, &f[1], "whole nanoseconds as END_NS", ret_end);
-	if (r == 0 && *ret_end < *ret_start)
-		r = expected(p, "END_NS not before START_NS", &f[1]);
-	return r;
-}
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Decodes %XX into p->word and numbers the name; a NUL can be part of no name. */
-static int field_name(struct parser *p, const struct field *f, const char *what,
-		      struct names *names, uint32_t *ret)
-{
-	str_reset(&p->word);
-	for (size_t i = 0; i < f->len; i++) {
-		char c = f->text[i];
-
-		if (c == '%' && i + 2 < f->len && hex_digit(f->text[i + 1]) >= 0 &&
-		    hex_digit(f->text[i + 2]) >= 0) {
-			c = (char)(hex_digit(f->text[i + 1]) << 4 | hex_digit(f->text[i + 2]));
-			i += 2;
-		}
-		if (c == '\0')
-			return expected(p, what, f);
-		str_addc(&p->word, c);
-	}
-	if (p->word.len == 0)
-		return expected(p, what, f);
-	*ret = names_add(names, str_cstr(&p->word));
-	return 0;
-}
-
-static int field_string(struct parser *p, const struct field *f, const char *what,
-			struct names *names, strings *list, uint32_t *ret)
-{
-	int r = field_name(p, f, what, names, ret);
-
-	if (r == 0 && *ret == list->cnt)
-		VEC_ADD(list, arena_strdup(p->t->arena, names_get(names, *ret)));
-	return r;
-}
-
-static int field_function(struct parser *p, const struct field *f, const char *what, uint32_t *ret)
-{
-	int r = field_name(p, f, what, p->functions, ret);
-
-	if (r == 0 && *ret == p->t->functions.cnt)
-		VEC_EXTEND(&p->t->functions)->name =
-			arena_strdup(p->t->arena, names_get(p->functions, *ret));
-	return r;
 }
 
 static struct origin here(const struct parser *p)
@@ -372,15 +224,15 @@ static int parse_interval_end(struct parser *p, const struct field *f, size_t cn
 	int r;
 
 	if (cnt >= 7 && !field_is(&f[6], "completed") && !field_is(&f[6], "aborted"))
-		return expected(p, "completed or aborted", &f[6]);
+		return field_expected(p, "completed or aborted", &f[6]);
 	if (cnt == 8 && !field_is(&f[6], "completed"))
-		return expected(p, "a WEIGHT for completed intervals only", &f[7]);
-	if (cnt == 8 && (!digits(&f[7], UINT16_MAX, &weight) || !weight))
-		return expected(p, "a whole number from 1 to 65535 as WEIGHT", &f[7]);
+		return field_expected(p, "a WEIGHT for completed intervals only", &f[7]);
+	if (cnt == 8 && (!field_digits(&f[7], UINT16_MAX, &weight) || !weight))
+		return field_expected(p, "a whole number from 1 to 65535 as WEIGHT", &f[7]);
 	iv->weight = (uint32_t)weight;
 	if (field_is(&f[4], "-") && field_is(&f[5], "-")) {
 		if (cnt >= 7 && field_is(&f[6], "completed"))
-			return expected(p, "END_TID and END_NS of a completed interval", &f[4]);
+			return field_expected(p, "END_TID and END_NS of a completed interval", &f[4]);
 		iv->status = cnt == 7 ? INTERVAL_ABORTED : INTERVAL_OPEN;
 		iv->end_ns = -1;		/* before any start: none */
 		return 0;
@@ -390,7 +242,7 @@ static int parse_interval_end(struct parser *p, const struct field *f, size_t cn
 	if (r == 0)
 		r = field_time(p, &f[5], "whole nanoseconds as END_NS", &iv->end_ns);
 	if (r == 0 && iv->end_ns < iv->start_ns)
-		r = expected(p, "END_NS not before START_NS", &f[5]);
+		r = field_expected(p, "END_NS not before START_NS", &f[5]);
 	iv->status = cnt == 7 && field_is(&f[6], "aborted") ? INTERVAL_ABORTED : INTERVAL_COMPLETED;
 	return r;
 }
@@ -434,7 +286,7 @@ static int parse_segment(struct parser *p, const struct field *f, size_t cnt)
 	/* "wakeup" is the part of a wait after its wake-up: computed, never given. */
 	if (!trace_state_parse(state, &s.state) || !field_is(&f[4], state) ||
 	    s.state == STATE_WAKEUP)
-		return expected(p, "running, lock, cond, io, queue, join, sleep, runnable or other "
+		return field_expected(p, "running, lock, cond, io, queue, join, sleep, runnable or other "
 				"as STATE", &f[4]);
 	VEC_ADD(&p->t->segments, s);
 	VEC_ADD(&p->origins.segments, here(p));
@@ -465,7 +317,7 @@ static int parse_invocation(struct parser *p, const struct field *f, size_t cnt)
 	if (r < 0)
 		return r;
 	if (p->t->invocations.cnt >= UINT32_MAX - 1)
-		return expected(p, "fewer than 2^32 invocations", &f[2]);
+		return field_expected(p, "fewer than 2^32 invocations", &f[2]);
 	inv.order = (uint32_t)p->t->invocations.cnt;
 	p->t->functions.items[inv.function].probed = true;
 	VEC_ADD(&p->t->invocations, inv);
@@ -532,8 +384,8 @@ static int parse_work(struct parser *p, const struct field *f, size_t cnt)
 	if (r == 0)
 		r = field_string(p, &f[1], "a name as NAME", p->work_names, &p->t->work_names,
 				 &w.name);
-	if (r == 0 && !digits(&magnitude, (uint64_t)INT64_MAX + negative, &value))
-		r = expected(p, "a whole number as VALUE", &f[2]);
+	if (r == 0 && !field_digits(&magnitude, (uint64_t)INT64_MAX + negative, &value))
+		r = field_expected(p, "a whole number as VALUE", &f[2]);
 	if (r < 0)
 		return r;
 	w.value = (int64_t)(negative ? -value : value);
@@ -551,9 +403,9 @@ static int parse_thread(struct parser *p, const struct field *f, size_t cnt)
 	if (r == 0 && f[1].len < sizeof(kind))
 		memcpy(kind, f[1].text, f[1].len);
 	if (r == 0 && !thread_kind_parse(kind, &t.kind))
-		r = expected(p, "thread, disk, nic, timer or peer as KIND", &f[1]);
+		r = field_expected(p, "thread, disk, nic, timer or peer as KIND", &f[1]);
 	if (r == 0 && cnt == 4 && !field_is(&f[3], "open"))
-		r = expected(p, "open or nothing after NAME", &f[3]);
+		r = field_expected(p, "open or nothing after NAME", &f[3]);
 	t.open_end = cnt == 4;
 	if (r == 0 && cnt >= 3 && !field_is(&f[2], "-")) {
 		r = field_name(p, &f[2], "a name as NAME", p->thread_names, &name);
@@ -596,5 +448,30 @@ static int parse_stack(struct parser *p, const struct field *f, size_t cnt)
 		VEC_ADD(&p->t->call_stacks, arena_strdup(p->t->arena, str_cstr(&p->word)));
 	VEC_ADD(&p->t->stack_spans, s);
 	VEC_ADD(&p->origins.stacks, here(p));
+	return 0;
+}
+
+static int parse_order(struct parser *p, const struct field *f, size_t cnt)
+{
+	struct sync_op op = { .order = (uint32_t)p->t->sync_ops.cnt };
+	char kind[8] = "";
+	int r = field_id(p, &f[0], "a number as TID", &op.tid);
+
+	if (r == 0)
+		r = field_time(p, &f[1], "whole nanoseconds as TIME_NS", &op.ns);
+	if (r == 0)
+		r = field_string(p, &f[2], "a name as OBJECT", p->sync_objects, &p->t->sync_objects, &op.object);
+	op.since_ns = op.ns;
+	if (r == 0 && cnt == 5)
+		r = field_time(p, &f[4], "whole nanoseconds as SINCE_NS", &op.since_ns);
+	if (r < 0)
+		return r;
+	if (op.since_ns > op.ns)
+		return field_expected(p, "SINCE_NS not after TIME_NS", &f[4]);
+	if (f[3].len < sizeof(kind))
+		memcpy(kind, f[3].text, f[3].len);
+	if (!sync_kind_parse(kind, &op.kind) || !field_is(&f[3], kind))
+		return field_expected(p, "take, share, give, post or meet", &f[3]);
+	VEC_ADD(&p->t->sync_ops, op);
 	return 0;
 }

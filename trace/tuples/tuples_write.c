@@ -28,6 +28,7 @@ static void write_timelines(const struct writer *w);
 static void write_edges(const struct writer *w);
 static void write_rest(const struct writer *w);
 static void write_threads(const struct writer *w);
+static void write_orders(const struct writer *w);
 static void write_name(FILE *out, const char *name);
 
 /* The arrays are written as they stand; unsorted ones are sorted in a copy first. */
@@ -53,6 +54,7 @@ static struct trace *sorted_copy(const struct trace *t)
 	COPY(threads);
 	COPY(false_wakeups);
 	COPY(stack_spans);
+	COPY(sync_ops);
 #undef COPY
 	trace_sort(copy);
 	return copy;
@@ -71,6 +73,7 @@ static void sorted_copy_free(struct trace *copy)
 	free(copy->threads.items);
 	free(copy->false_wakeups.items);
 	free(copy->stack_spans.items);
+	free(copy->sync_ops.items);
 	free(copy);
 }
 
@@ -98,6 +101,7 @@ int tuples_write(FILE *out, const struct trace *t)
 	write_edges(&w);
 	write_rest(&w);
 	write_threads(&w);
+	write_orders(&w);
 	for (size_t i = 0; i < t->functions.cnt; i++)
 		free(w.functions[i]);
 	free(w.functions);
@@ -307,5 +311,19 @@ static void write_threads(const struct writer *w)
 
 		fprintf(w->out, "stack %" PRIu64 " %" PRId64 " %" PRId64 " %s\n", s->tid, s->start_ns,
 			s->end_ns, w->t->call_stacks.items[s->stack]);
+	}
+}
+
+static void write_orders(const struct writer *w)
+{
+	for (size_t i = 0; i < w->t->sync_ops.cnt; i++) {
+		const struct sync_op *op = &w->t->sync_ops.items[i];
+
+		fprintf(w->out, "order %" PRIu64 " %" PRId64 " ", op->tid, op->ns);
+		write_name(w->out, w->t->sync_objects.items[op->object]);
+		fprintf(w->out, " %s", sync_kind_name(op->kind));
+		if (op->since_ns < op->ns)
+			fprintf(w->out, " %" PRId64, op->since_ns);
+		fputc('\n', w->out);
 	}
 }

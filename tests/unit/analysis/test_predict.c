@@ -202,7 +202,7 @@ static void compare_program(const struct oracle_program *o, struct errors *error
 {
 	struct oracle_run before, after;
 	double base = really(o, ORACLE_NONE, 0, &before);
-	_cleanup_(freep) char *text = oracle_tuples(o, &before);
+	_cleanup_(freep) char *text = oracle_tuples(o, &before, false);
 	_cleanup_(trace_freep) struct trace *t = read_text(text);
 	_cleanup_(predictor_freep) struct predictor *p = predictor_new(t, NULL);
 
@@ -244,6 +244,115 @@ static struct errors compare_programs(bool has_locks)
 		      has_locks ? "locks" : "no locks", errors.cnt, errors.exact_cnt, 100 * errors.sum / errors.cnt, 100 * errors.worst);
 	assert_true(errors.exact_cnt > errors.cnt / 5);
 	return errors;
+}
+
+/* If the run noted every taking and release, the prediction is exact, whoever waits for whose lock after the change. */
+static void test_noted_locks(void **state)
+{
+	unsigned cnt = 0, changed_cnt = 0;
+
+	(void)state;
+	for (unsigned seed = 1; seed <= PROGRAMS; seed++) {
+		struct oracle_program o;
+		struct oracle_run before, after;
+		double base;
+
+		oracle_random(&o, seed, true);
+		base = really(&o, ORACLE_NONE, 0, &before);
+		for (uint32_t f = 0; f < ORACLE_FUNCTIONS && !before.tie; f++) {
+			_cleanup_(freep) char *text = oracle_tuples(&o, &before, true);
+			_cleanup_(trace_freep) struct trace *t = read_text(text);
+			_cleanup_(predictor_freep) struct predictor *p = predictor_new(t, NULL);
+			_cleanup_(experiments_freep) struct experiments *e = experiments_new();
+			char name[] = { 'f', (char)('0' + f), 0 };
+			double speedup = (1 + seed % 4) / 4.0, truth = 1 - really(&o, f, 1 + seed % 4, &after) / base;
+			bool left_out = after.tie || !oracle_same_awaits(&o, &before, &after), same = oracle_same_waits(&o, &before, &after);
+
+			oracle_run_release(&after);
+			predictor_baseline(p, e);
+			assert_float_equal(e->floor, 0, 1e-9);
+			if (left_out || !predictor_ask(p, name, &speedup, 1, e))
+				continue;
+			if (fabs(e->list.items[0].metrics[GAIN_MEAN].predicted - truth) > 1e-9)
+				fail_msg("seed %u, %s by %g: %g, really %g\n%s", seed, name, speedup,
+					 e->list.items[0].metrics[GAIN_MEAN].predicted, truth, text);
+			cnt++;
+			changed_cnt += !same;
+		}
+		oracle_run_release(&before);
+		oracle_release(&o);
+	}
+	print_message("noted locks: %u predictions exact, in %u of them other threads wait than in the record\n", cnt, changed_cnt);
+	assert_true(cnt > PROGRAMS && changed_cnt > cnt / 5);
+}
+
+/* 1 holds m from 10 to 50, 2 asks for it at 60: f, before that, 25 of 50 faster: 2 asks at 35, and waits for 1.  Held: 30 of 40 by a
+ * disk. */
+static void test_order(void **state)
+{
+	(void)state;
+	PREDICTIONS_ARE("vprof-tuples 1\n"
+		"interval 1 req 2 0 2 80\n"
+		"segment 1 - 0 20 running\nsegment 1 - 20 50 io\nsegment 1 - 50 90 running\n"
+		"segment 2 1 0 80 running\n"
+		"invocation 1 - hold 5 55\ninvocation 2 1 f 0 50\ninvocation 2 1 get 55 75\n"
+		"order 1 10 m take\norder 1 50 m give\norder 2 60 m take\norder 2 70 m give\n",
+		{ "f", 0.5, 10 / 80.0 }, { "f", 1, 10 / 80.0 }, { "lock:m", 0.5, 5 / 80.0 }, { "lock:get", 0.5, 5 / 80.0 },
+		{ "lock:f", 0.5, NAN }, { "lock:n", 0.5, NAN }, { "wait:m", 1, 0 });
+	/* 1 holds it again and again; who asks comes back 3 later. */
+	PREDICTIONS_ARE("vprof-tuples 1\n"
+		"interval 1 req 2 0 2 80\n"
+		"segment 1 - 0 90 running\n"
+		"segment 2 1 0 20 running\nsegment 2 1 20 53 lock\nsegment 2 1 53 80 running\nwakeup 2 1 50\n"
+		"invocation 1 - hold 5 55\ninvocation 2 1 get 15 75\n"
+		"order 1 10 m take\norder 1 50 m give\norder 2 53 m take 20\norder 2 70 m give\norder 1 75 m take\norder 1 85 m give\n",
+		{ "hold", 0.5, 22 / 80.0 }, { "hold", 1, 33 / 80.0 }, { "wait:m", 1, 33 / 80.0 }, { "wait:get", 1, 33 / 80.0 },
+		{ "lock:m", 0.5, (20 + 8.5 - 0.5) / 80.0 });
+}
+
+/* A writer among readers: 3 reads from 0 to 40 and from 50; 2 writes from 41, having waited; 1 asks for reading at 60. */
+static void test_readers(void **state)
+{
+	(void)state;
+	PREDICTIONS_ARE("vprof-tuples 1\n"
+		"interval 1 req 2 0 2 100\n"
+		"segment 1 - 0 40 running\nsegment 3 - 0 20 running\n"
+		"segment 2 1 0 10 running\nsegment 2 1 10 40 lock\nsegment 2 1 40 100 running\nwakeup 2 1 40\n"
+		"invocation 1 - read 0 40\ninvocation 3 - read3 0 20\ninvocation 2 1 write 5 60\n"
+		"order 1 1 m share\norder 1 40 m give\norder 3 1 m share\norder 3 20 m give\norder 2 40 m take 10\norder 2 60 m give\n",
+		{ "read", 1, 20 / 100.0 }, { "read", 0.25, 10 / 100.0 }, { "read3", 1, 0 });
+}
+
+/* A semaphore that another thread posts; a barrier at which 1 came last, at 50, and comes first without f. */
+static void test_posts_and_rounds(void **state)
+{
+	(void)state;
+	PREDICTIONS_ARE("vprof-tuples 1\n"
+		"interval 1 req 2 0 2 80\n"
+		"segment 1 - 0 40 running\nsegment 2 1 0 80 running\n"
+		"invocation 1 - make 0 30\ninvocation 2 1 f 0 50\n"
+		"order 1 30 s post\norder 2 50 s take\n",
+		{ "f", 1, 20 / 80.0 }, { "f", 0.2, 10 / 80.0 }, { "make", 1, 0 });
+	PREDICTIONS_ARE("vprof-tuples 1\n"
+		"interval 1 req 1 0 1 80\n"
+		"segment 1 1 0 80 running\n"
+		"segment 2 - 0 30 running\nsegment 2 - 30 50 cond\nsegment 2 - 50 60 running\nwakeup 2 1 50\n"
+		"invocation 1 1 f 0 50\ninvocation 2 - g 0 30\n"
+		"order 1 50 b meet 50\norder 2 50 b meet 30\n",
+		{ "f", 1, 20 / 80.0 }, { "f", 0.2, 10 / 80.0 }, { "g", 1, 0 });
+}
+
+/* Two hold it at a time: its notes say nothing, and the waits count as recorded. */
+static void test_bad_notes(void **state)
+{
+	(void)state;
+	PREDICTIONS_ARE("vprof-tuples 1\n"
+		"interval 1 req 2 0 2 80\n"
+		"segment 1 - 0 90 running\n"
+		"segment 2 1 0 20 running\nsegment 2 1 20 50 lock\nsegment 2 1 50 80 running\nwakeup 2 1 50\n"
+		"invocation 1 - hold 5 55\n"
+		"order 1 10 m take\norder 2 50 m take 20\norder 1 60 m give\norder 2 70 m give\n",
+		{ "hold", 0.2, 9 / 80.0 });
 }
 
 /* Without locks: work, devices, posts and waits for them. */
@@ -312,6 +421,8 @@ int main(void)
 		cmocka_unit_test(test_wait), cmocka_unit_test(test_chain), cmocka_unit_test(test_queue), cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_stuck), cmocka_unit_test(test_engine), cmocka_unit_test(test_events),
 		cmocka_unit_test(test_locks), cmocka_unit_test(test_pipe),
+		cmocka_unit_test(test_noted_locks), cmocka_unit_test(test_order), cmocka_unit_test(test_readers),
+		cmocka_unit_test(test_posts_and_rounds), cmocka_unit_test(test_bad_notes),
 		cmocka_unit_test(test_random_traces),
 	};
 
