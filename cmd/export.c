@@ -14,6 +14,8 @@
 #include "cmd/commands.h"
 #include "cmd/formats/export_format.h"
 #include "cmd/formats/export_given.h"
+#include "cmd/formats/export_sums.h"
+#include "cmd/merge_digests.h"
 #include "cmd/messages.h"
 #include "cmd/output_file.h"
 #include "project/config/locate.h"
@@ -46,17 +48,24 @@ static int unknown_format(void)
 			str_cstr(&names));
 }
 
-static int write_format(const struct export_format *format, FILE *out, struct store *s, const struct run *run, const struct trace *t,
-			struct diag *reterr)
+/* What is written: a run, or its trace, or a digest. */
+struct exported {
+	struct store *store;
+	const struct run *run;
+	const struct trace *trace;
+	const struct summed *digest;
+};
+
+static int write_format(const struct export_format *format, FILE *out, const struct exported *of, struct diag *reterr)
 {
+	if (format->sums)
+		return format->sums->write(out, of->digest, reterr);
 	if (format->writer)
-		return export_given(out, s, run, format->writer, reterr);
-	return format->write_run ? format->write_run(out, s, run, reterr) : format->write(out, t);
+		return export_given(out, of->store, of->run, format->writer, reterr);
+	return format->write(out, of->trace);
 }
 
-/* Of a run, or its trace. */
-static int write_to(const char *path, const struct export_format *format, struct store *s, const struct run *run,
-		    const struct trace *t)
+static int write_to(const char *path, const struct export_format *format, const struct exported *of)
 {
 	_cleanup_(output_release) struct output o = { .path = path };
 	struct diag diag = DIAG_INIT;
@@ -68,7 +77,7 @@ static int write_to(const char *path, const struct export_format *format, struct
 	r = output_open(&o, &diag);
 	if (r < 0)
 		return fail(&diag);
-	r = write_format(format, o.file, s, run, t, &diag);
+	r = write_format(format, o.file, of, &diag);
 	if (r < 0 && *diag.text)
 		return fail(&diag);
 	/* finish_output() reports errors of stdout. */
@@ -144,15 +153,65 @@ static int make_faster(struct store *s, const struct run *run, struct trace *t)
 	return EXIT_DONE;
 }
 
+static int export_trace(const char *path, const struct export_format *format, struct store *store, const struct run *run)
+{
+	_cleanup_(trace_freep) struct trace *trace = NULL;
+	struct diag diag = DIAG_INIT;
+
+	if (run_trace_read(store, run, &trace, &diag) < 0)
+		return fail(&diag);
+	trace_sort(trace);
+	if (arg_faster) {
+		int status = make_faster(store, run, trace);
+
+		if (status)
+			return status;
+	}
+	if (!trace->intervals.cnt && !trace->segments.cnt)
+		return fail_now(EXIT_NO_EVIDENCE, "vprof show runs   (then vprof export RUN)",
+				"run %u has no intervals: there is nothing to export", run->number);
+	if (!trace->intervals.cnt)
+		warn_line("run %u has no intervals: only what its threads did is exported", run->number);
+	if (format->announce)
+		format->announce(trace);
+	return write_to(path, format, &(struct exported){ .store = store, .run = run, .trace = trace });
+}
+
+/* file NULL: of the run. */
+static int export_digest_of(const char *path, const struct export_format *format, struct store *store, const struct run *run,
+			    const char *file)
+{
+	_cleanup_(summed_freep) struct summed *digest = NULL;
+	struct diag diag = DIAG_INIT;
+
+	if (format->sums->check(&diag) < 0 || export_sums_read(store, run, file, &digest, &diag) < 0)
+		return fail(&diag);
+	return write_to(path, format, &(struct exported){ .digest = digest });
+}
+
+static int check_words(const struct export_format *format, const struct args *words)
+{
+	const char *word = words->cnt ? words->items[0] : NULL;
+
+	if (words->cnt > 1)
+		return fail_now(EXIT_USAGE, NULL, "export: one run at a time");
+	if (is_digest_name(word) && !format->sums)
+		return fail_now(EXIT_USAGE, "vprof import --from digest FILE.vpd   makes a run of it", "export: '%s' is a digest, which only "
+				"--format digest and digest-tsv write", word);
+	if (!format->write && arg_faster)
+		return fail_now(EXIT_USAGE, "vprof export --format tuples --faster TARGET=PERCENT", "export: --format %s has no --faster",
+				format->name);
+	return refuse_options(format);
+}
+
 static int export_run(int argc, char **argv)
 {
 	_cleanup_(args_release) struct args words = ARGS_INIT;
 	_cleanup_(store_closep) struct store *store = NULL;
-	_cleanup_(trace_freep) struct trace *trace = NULL;
 	_cleanup_(run_release) struct run run = { 0 };
 	const struct export_format *format;
 	struct diag diag = DIAG_INIT;
-	const char *path;
+	const char *path, *word;
 	int status;
 
 	if (options_parse(argc, argv, &cmd_export, &words, &status))
@@ -160,36 +219,20 @@ static int export_run(int argc, char **argv)
 	format = find_format();
 	if (!format)
 		return unknown_format();
-	if (words.cnt > 1)
-		return fail_now(EXIT_USAGE, NULL, "export: one run at a time");
-	status = refuse_options(format);
+	status = check_words(format, &words);
 	if (status)
 		return status;
 	path = arg_output && strcmp(arg_output, "-") ? arg_output : NULL;
-	if (store_open(data_dir(), false, &store, &diag) < 0 ||
-	    run_find(store, words.cnt ? words.items[0] : NULL, &run, &diag) < 0)
+	word = words.cnt ? words.items[0] : NULL;
+	if (is_digest_name(word))
+		return export_digest_of(path, format, NULL, NULL, word);
+	if (store_open(data_dir(), false, &store, &diag) < 0 || run_find(store, word, &run, &diag) < 0)
 		return fail(&diag);
-	if (!format->write && arg_faster)
-		return fail_now(EXIT_USAGE, "vprof export --format tuples --faster TARGET=PERCENT", "export: --format %s has no --faster",
-				format->name);
+	if (format->sums)
+		return export_digest_of(path, format, store, &run, NULL);
 	if (!format->write)
-		return write_to(path, format, store, &run, NULL);
-	if (run_trace_read(store, &run, &trace, &diag) < 0)
-		return fail(&diag);
-	trace_sort(trace);
-	if (arg_faster) {
-		status = make_faster(store, &run, trace);
-		if (status)
-			return status;
-	}
-	if (!trace->intervals.cnt && !trace->segments.cnt)
-		return fail_now(EXIT_NO_EVIDENCE, "vprof show runs   (then vprof export RUN)",
-				"run %u has no intervals: there is nothing to export", run.number);
-	if (!trace->intervals.cnt)
-		warn_line("run %u has no intervals: only what its threads did is exported", run.number);
-	if (format->announce)
-		format->announce(trace);
-	return write_to(path, format, store, &run, trace);
+		return write_to(path, format, &(struct exported){ .store = store, .run = &run });
+	return export_trace(path, format, store, &run);
 }
 
 /* "tuples (the default)"; lives as long as the process. */
@@ -235,7 +278,7 @@ static const char *const export_examples[] = {
 	"vprof export --format folded --metric mean | flamegraph.pl > mean.svg", NULL
 };
 const struct cmd cmd_export = {
-	.name = "export", .synopsis = "[--format FORMAT] [RUN]",
+	.name = "export", .synopsis = "[--format FORMAT] [RUN|FILE.vpd]",
 	.summary = "write a run's trace for other tools",
 	.all_options = export_options, .run = export_run, .examples = export_examples,
 };

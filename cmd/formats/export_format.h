@@ -19,9 +19,7 @@ struct export_format {
 							 * it can express everything */
 	int (*write)(FILE *out, const struct trace *t);	/* 0, or a negative errno */
 	const struct export_writer *writer;	/* instead of write: export_given() calls it */
-	/* Instead of both, for a format that does not need the trace: reads what it needs of the run.  Errors come with a
-	 * message. */
-	int (*write_run)(FILE *out, struct store *s, const struct run *r, struct diag *reterr);
+	const struct export_sums_writer *sums;	/* instead of both: export_sums_read() reads a digest for it */
 	const struct option_desc *options;	/* its own; NULL: none */
 	bool (*has_options)(void);		/* whether one of them was given */
 	bool is_binary;				/* must not go to a terminal */

@@ -14,8 +14,8 @@ ALL_CPPFLAGS = -I$(srcdir) -I. -D_GNU_SOURCE $(CPPFLAGS)
 PATHS = ABS_BUILD_DIR ABS_SOURCE_DIR BIN_DIR PKGLIB_DIR INCLUDE_DIR PKGDATA_DIR
 ALL_CPPFLAGS += $(PATHS:%=-D%='"/nowhere"')
 # The lists of cmd/local.am.
-IMPORT_FORMATS = tuples perf digest chrome_trace csv otlp
-EXPORT_FORMATS = tuples digest chrome_trace perfetto folded pprof otlp hgrm csv svg
+IMPORT_FORMATS = tuples perf digest digest_tsv chrome_trace csv otlp
+EXPORT_FORMATS = tuples digest digest_tsv chrome_trace perfetto folded pprof otlp hgrm csv svg
 ALL_CPPFLAGS += '-DIMPORT_FORMATS=${IMPORT_FORMATS:%=X(%)}' '-DEXPORT_FORMATS=${EXPORT_FORMATS:%=X(%)}'
 
 ROOMS = base annotations trace drainer analysis digest store report
@@ -28,9 +28,9 @@ SOURCES = $(foreach room,$(ROOMS),$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/
 	$(addprefix instrumenter/marks/,source_text.c) \
 	$(addprefix cmd/,analyze.c export.c import.c merge.c merge_digests.c messages.c options.c output_file.c pager.c ranking.c show.c \
 		ask/show_source.c sql.c) \
-	$(addprefix cmd/formats/,export_given.c spans.c pieces/choose.c pieces/protobuf.c pieces/slices.c pieces/stacks.c \
+	$(addprefix cmd/formats/,export_given.c export_sums.c spans.c pieces/choose.c pieces/protobuf.c pieces/slices.c pieces/stacks.c \
 		$(IMPORT_FORMATS:%=import_%.c) $(EXPORT_FORMATS:%=export_%.c)) \
-	project/notices.c $(addprefix project/digests/,recorded_by.c run_digest.c) \
+	project/notices.c $(addprefix project/digests/,import_digests.c recorded_by.c run_digest.c) \
 	$(addprefix project/config/,config.c config_comments.c config_text.c data_lock.c launcher_context.c locate.c paths.c quantity.c) \
 	$(addprefix project/runs/,callers.c digest_runs.c leave_out.c project.c recording.c run_analysis.c run_graph.c run_parts.c run_paths.c run_windows.c shown_run.c) project/build/function_source.c \
 	$(addprefix runtime/shared/,switched.c shift.c arena.c clock.c) \
