@@ -18,7 +18,7 @@ static int job, done;
 
 __attribute__((noinline)) void resize(int n)
 {
-	usleep(n % 6 ? 500 : 25000);
+	usleep(n % 6 ? 500 : 60000);
 }
 
 __attribute__((noinline)) void store(void)

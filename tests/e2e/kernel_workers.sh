@@ -17,34 +17,43 @@ case $? in
 *) exit 99 ;;
 esac
 
-# Who writes waits for a worker, and a worker for the disk, perhaps by a thread of the kernel's between them (the journal's).
-check()
+# is_explained LASTING: who writes waits for a worker, and a worker for the disk, perhaps by a thread of the kernel's between them
+# (the journal's).
+is_explained()
 {
-	awk -v lasting="$2" '
+	awk -v lasting="$1" '
 		FNR == 1 { file++ }
 		file == 1 { writer = $1; began = $2; next }
 		file == 2 && $1 == "thread" { kind[$2] = $3; name[$2] = $4 }
 		file == 2 { next }
 		$1 == "segment" { if ($2 == writer && $6 == "io" && $4 > began) waits++; if (name[$2] ~ /^iou-wrk/ && $6 == "io") worked++ }
 		$1 == "wakeup" && $2 == writer && $4 > began && name[$3] ~ /^iou-wrk/ { by_worker++ }
-		$1 == "wakeup" && name[$2] ~ /^iou-wrk/ && (kind[$3] == "disk" || name[$3] ~ /^(jbd2|kworker|xfs|btrfs)/) { by_disk++ }
+		$1 == "wakeup" && name[$2] ~ /^iou-wrk/ {
+			if (kind[$3] == "disk" || name[$3] ~ /^(jbd2|kworker|xfs|btrfs)/) by_disk++; else by[name[$3]]++
+		}
 		END {
 			for (t in name) called += name[t] == "lasting"
 			printf "%d waits for the file, %d let go on by a worker; workers had %d for the disk, %d let go on by it; %d called lasting\n",
 				waits, by_worker, worked, by_disk, called
+			for (other in by) printf "%d let go on by %s\n", by[other], other
 			exit !(waits > 100 && by_worker > 0.9 * waits && worked > 100 && by_disk > 0.9 * worked && called == lasting)
-		}' writer.txt tuples tuples >verdict && pass || fail "$1: $(cat verdict)"
+		}' writer.txt tuples tuples >verdict
 }
 expect 3 "$VPROF" record --kernel=require -- sh -c "./uring 200 '$file' >writer.txt"
 "$VPROF" export --format tuples >tuples
-check "a command" 0
+is_explained 0 && pass || fail "a command: $(cat verdict)"
 
-# Of a process that runs already: the recording ends before it does.
-./uring 100000 "$file" >writer.txt &
-server=$!
-until [ -s writer.txt ]; do sleep 0.05; done
-expect 3 "$VPROF" record --kernel=require -p $server -- sh -c "kill -USR1 $server; sleep 1"
-kill $server
-"$VPROF" export --format tuples >tuples
-check "a process that runs" 1
+# Of a process that runs already: the recording ends before it does.  Where others use the machine, a disk may say that it is done inside a
+# softirq that began for something else, which then is who let the worker go on: a second and third recording are as good.
+running()
+{
+	./uring 100000 "$file" >writer.txt &
+	server=$!
+	until [ -s writer.txt ]; do sleep 0.05; done
+	expect 3 "$VPROF" record --kernel=require -p $server -- sh -c "kill -USR1 $server; sleep 1"
+	kill $server
+	"$VPROF" export --format tuples >tuples
+	is_explained 1 || { echo "not explained: $(cat verdict)"; false; }
+}
+running || running || running && pass || fail "a process that runs: $(cat verdict)"
 finish
