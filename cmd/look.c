@@ -33,6 +33,7 @@ enum { DURATION_DEFAULT_S = 10, LOOK_SAMPLES_HZ = 997 };
 #define UNSOLICITED_MAX 0.5		/* of the sends */
 
 static unsigned arg_pid;
+static const char *arg_start, *arg_end, *arg_key;
 static const char *arg_duration, *arg_samples, *arg_output, *arg_format;
 static struct args arg_ports, arg_paths;
 static bool arg_ascii;
@@ -58,6 +59,9 @@ static void looking_release(struct looking *l)
 
 static int take_ports(struct looking *l)
 {
+	if (arg_start && (arg_ports.cnt || arg_paths.cnt))
+		return fail_now(EXIT_USAGE, "vprof look -p PID --start FUNCTION --end FUNCTION",
+				"look: intervals are requests on sockets (--port, --unix) or what lies between two functions (--start)");
 	for (size_t i = 0; i < arg_ports.cnt; i++) {
 		char *end;
 		unsigned long port = strtoul(arg_ports.items[i], &end, 10);
@@ -116,8 +120,13 @@ static void tell_requests(const struct looking *l)
 {
 	const struct look *k = &l->findings->look;
 
-	note_line("%" PRIu64 " request%s on %" PRIu64 " connection%s in %.3g s", k->requests, k->requests == 1 ? "" : "s", k->connections,
-		  k->connections == 1 ? "" : "s", (double)k->duration_ns / 1e9);
+	if (k->is_of_calls)
+		note_line("%" PRIu64 " intervals from %s to %s in %.3g s; %" PRIu64 " ends without a start are left out", k->requests,
+			  k->reader ? k->reader : arg_start, k->writer ? k->writer : arg_end, (double)k->duration_ns / 1e9,
+			  k->without_start);
+	else
+		note_line("%" PRIu64 " request%s on %" PRIu64 " connection%s in %.3g s", k->requests, k->requests == 1 ? "" : "s",
+			  k->connections, k->connections == 1 ? "" : "s", (double)k->duration_ns / 1e9);
 	if (k->cost_ns)
 		note_line("recording one takes %.2g us (with what all sockets of the machine take)", (double)k->cost_ns / 1e3);
 	if (k->sample_ns && k->sample_cost_ns)
@@ -128,8 +137,22 @@ static void tell_requests(const struct looking *l)
 		note_line("others: vprof show variance-tree --interval '%s'", l->findings->interval_names.items[i]);
 }
 
+static int tell_no_calls(const struct looking *l)
+{
+	uint64_t ends = l->findings ? l->findings->look.without_start : 0;
+
+	if (ends)
+		return fail_now(EXIT_NO_EVIDENCE, "--key argN, if another thread ends what one begins; or other functions",
+				"%" PRIu64 " times '%s' was reached, and never after '%s' by the same %s", ends, arg_end, arg_start,
+				arg_key ? arg_key : "thread");
+	return fail_now(EXIT_NO_EVIDENCE, "see that the load reaches it, or look longer (--duration 60s)",
+			"process %u did not get from '%s' to '%s' while it was looked at", arg_pid, arg_start, arg_end);
+}
+
 static int tell_none(const struct looking *l)
 {
+	if (arg_start)
+		return tell_no_calls(l);
 	if (l->findings && l->findings->look.unseen_arrivals)
 		return fail_now(EXIT_NO_EVIDENCE, "look longer (--duration 60s), or at connections that carry more than one request",
 				"process %u answered %" PRIu64 " requests, but the arrival of none was seen (the first on a connection to "
@@ -156,7 +179,7 @@ static bool are_requests(const struct looking *l, int *ret_status)
 	const struct look *k = &l->findings->look;
 	uint64_t sends = k->answers + k->unsolicited;
 
-	if (l->wanted.cnt)		/* the figures are of all ports */
+	if (l->wanted.cnt || k->is_of_calls)		/* the figures are of all ports */
 		return true;
 	if (sends && (double)k->unsolicited > UNSOLICITED_MAX * (double)sends) {
 		*ret_status = fail_now(EXIT_NO_EVIDENCE, "vprof show wait-graph",
@@ -197,6 +220,8 @@ static json_t *look_json(const struct look *k)
 	json_set(o, "cost_ns", k->cost_ns ? json_integer(k->cost_ns) : json_null());
 	json_set(o, "sample_cost_ns", k->sample_cost_ns ? json_integer(k->sample_cost_ns) : json_null());
 	json_set(o, "annotate", annotate_json(k));
+	if (k->is_of_calls)
+		json_set(o, "ends_without_start", json_u64(k->without_start));
 	return o;
 }
 
@@ -285,6 +310,8 @@ static int look_run(int argc, char **argv)
 	l.json = arg_format && strcmp(arg_format, "json") == 0;
 	if (arg_format && !l.json && strcmp(arg_format, "text") != 0)
 		return fail_now(EXIT_USAGE, "vprof look -p PID --format json", "look: --format is text or json, not '%s'", arg_format);
+	if (record_take_calls(&options, arg_start, arg_end, arg_key, &diag) < 0)
+		return fail(&diag);
 	status = check_process();
 	if (status == EXIT_DONE)
 		status = take_ports(&l);
@@ -307,6 +334,11 @@ static const struct option_desc look_options[] = {
 	{ 0, "duration", "TIME", OPT_STR, &arg_duration, "how long to look (default 10s)" },
 	{ 0, "port", "N", OPT_STRS, &arg_ports, "show the requests on that port (may repeat); default: where most came" },
 	{ 0, "unix", "PATH", OPT_STRS, &arg_paths, "the same of a Unix socket (may repeat)" },
+	{ 0, "start", "PLACE", OPT_STR, &arg_start,
+	  "with --end, for what is no request on a socket: intervals begin as the program calls this function; FUNCTION, FILE:FUNCTION, "
+	  "FUNCTION@return, usdt:PROVIDER:NAME" },
+	{ 0, "end", "PLACE", OPT_STR, &arg_end, "... and end as this one returns (FUNCTION@entry: as it is called)" },
+	{ 0, "key", "argN", OPT_STR, &arg_key, "what makes one of them: this argument of both (default: the thread)" },
 	{ 0, "samples", "HZ", OPT_STR, &arg_samples, "sample running threads at HZ per CPU (default 997; 0: off)" },
 	{ 'o', "output", "NAME", OPT_STR, &arg_output, "name the run, in addition to its number" },
 	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text (default) or json" },
@@ -316,10 +348,11 @@ static const struct option_desc look_options[] = {
 	OPT_END
 };
 static const char *const look_examples[] = {
-	"vprof look -p \"$(pidof redis-server)\"", "vprof look -p 4711 --port 8080 --duration 30s", NULL
+	"vprof look -p \"$(pidof redis-server)\"", "vprof look -p 4711 --port 8080 --duration 30s",
+	"vprof look -p 4711 --start handle_job --end handle_job", NULL
 };
 const struct cmd cmd_look = {
-	.name = "look", .synopsis = "-p PID [--duration TIME] [--port N]... [--unix PATH]...",
+	.name = "look", .synopsis = "-p PID [--duration TIME] [--port N]... [--unix PATH]... [--start FUNC --end FUNC [--key argN]]",
 	.summary = "why a running server's requests take so unequally long: without a build",
 	.options = look_options, .run = look_run, .examples = look_examples,
 };

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/banned.h"
+#include "base/file.h"
 #include "base/ours.h"
 #include "cmd/commands.h"
 #include "cmd/messages.h"
@@ -31,6 +32,7 @@ static unsigned arg_buffer_mib, arg_pid, arg_repeat;
 #define REQUESTS_SAMPLES_HZ "997"	/* of no clock's ticks a divisor */
 
 enum { LIMIT_MIN = 1 << 20 };
+static const char *arg_start, *arg_end, *arg_key;
 static bool arg_ignore_status, arg_start_paused, arg_requests, arg_order;
 
 /* --sample, else [record] sample of vprof.conf. */
@@ -68,6 +70,11 @@ static int take_stacks(struct record_options *o)
 /* The kernel's side reports requests; without stacks their causes are unknown. */
 static int take_requests(struct record_options *o)
 {
+	struct diag diag = DIAG_INIT;
+
+	if (record_take_calls(o, arg_start, arg_end, arg_key, &diag) < 0)
+		return fail(&diag);
+	arg_requests = arg_requests || o->start;
 	o->requests = arg_requests;
 	if (arg_requests && o->kernel != KERNEL_MODE_REQUIRE)
 		return fail_now(EXIT_USAGE, "vprof record --requests -- COMMAND",
@@ -86,8 +93,8 @@ static int take_kernel(struct record_options *o)
 		return fail_now(EXIT_USAGE, "vprof record --kernel=require",
 				"record: --kernel is auto, require or off, not '%s'", arg_kernel);
 	o->kernel_pid = (pid_t)arg_pid;
-	o->kernel_if_alone = arg_pid && !arg_kernel && !arg_stacks && !arg_samples && !arg_requests;
-	if ((arg_pid || arg_requests) && !arg_kernel)
+	o->kernel_if_alone = arg_pid && !arg_kernel && !arg_stacks && !arg_samples && !arg_requests && !arg_start;
+	if ((arg_pid || arg_requests || arg_start) && !arg_kernel)
 		o->kernel = KERNEL_MODE_REQUIRE;
 	return take_requests(o);
 }
@@ -303,6 +310,7 @@ static int record_run(int argc, char **argv)
 	_cleanup_(store_closep) struct store *store = NULL;
 	_cleanup_(args_release) struct args command = ARGS_INIT;
 	_cleanup_(attach_release) struct attach attach = { { NULL, 0, 0 }, 0 };
+	_cleanup_(freep) char *program = NULL;
 	struct record_options options = { .attach = &attach };
 	struct diag diag = DIAG_INIT;
 	char *const *given = NULL;
@@ -323,6 +331,8 @@ static int record_run(int argc, char **argv)
 	if ((given || !(arg_pid || arg_attach)) &&	/* else it waits only for these */
 	    record_command(&config, "record", given, &command, &diag) < 0)
 		return fail(&diag);
+	program = command.cnt && options.start && !arg_pid ? path_which(command.items[0], NULL) : NULL;
+	options.program = program;
 	if (store_open(data_dir(), true, &store, &diag) < 0 ||
 	    take_attach(&attach, store, &diag) < 0 ||
 	    wait_for_build(&command, &diag) < 0 ||
@@ -353,6 +363,11 @@ static const struct option_desc record_options[] = {
 	{ 0, "requests", NULL, OPT_FLAG, &arg_requests,
 	  "record requests and their answers on sockets that the program accepted, as intervals, by the kernel alone: no build and no "
 	  "annotation (implies --kernel=require --stacks --samples 997)" },
+	{ 0, "start", "PLACE", OPT_STR, &arg_start,
+	  "with --end: the same for what is no request on a socket: intervals begin as the program calls this function; FUNCTION, "
+	  "FILE:FUNCTION, FUNCTION@return, usdt:PROVIDER:NAME" },
+	{ 0, "end", "PLACE", OPT_STR, &arg_end, "... and end as this one returns (FUNCTION@entry: as it is called)" },
+	{ 0, "key", "argN", OPT_STR, &arg_key, "what makes one of them: this argument of both (default: the thread)" },
 	{ 0, "order", NULL, OPT_FLAG, &arg_order,
 	  "record every taking and release of a lock, also those that no thread waits for: vprof causal --predict then replays who would "
 	  "wait for whom after a change" },

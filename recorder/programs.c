@@ -22,6 +22,7 @@
 #include "base/file.h"
 #include "base/proc.h"
 #include "base/str.h"
+#include "recorder/calls.h"
 #include "recorder/exchanges.h"
 #include "recorder/recorder_internal.h"
 #include "recorder/bpf/record.h"
@@ -254,7 +255,7 @@ static void make_room(struct record_bpf *p, uint32_t ring_bytes)
 	bpf_map__set_max_entries(p->maps.places, cpu_cnt * places);
 }
 
-static int load(const struct recorder_options *o, struct record_bpf **ret, struct diag *reterr)
+static int load(const struct recorder_options *o, const struct calls *calls, struct record_bpf **ret, struct diag *reterr)
 {
 	struct record_bpf *p;
 	struct btf *btf;
@@ -270,12 +271,13 @@ static int load(const struct recorder_options *o, struct record_bpf **ret, struc
 	r = p ? 0 : -errno;
 	if (p)
 		choose_programs(p, btf);
-	if (p && exchanges_choose(p, btf, o->exchanges, reterr) < 0) {
+	if (p && exchanges_choose(p, btf, o->exchanges && !calls, reterr) < 0) {
 		btf__free(btf);
 		record_bpf__destroy(p);
 		return -ENOSYS;
 	}
 	if (p) {
+		calls_choose(calls, p);
 		p->rodata->follow_threads = o->pid != 0;
 		p->rodata->user_stacks = o->user_stacks;
 		p->rodata->kernel_stacks = o->kernel_stacks;
@@ -336,15 +338,27 @@ static uint32_t measure_sample_cost(struct record_bpf *p, unsigned int hz)
 	return cost_ns;
 }
 
-int programs_start(const struct recorder_options *o, struct record_bpf **ret, uint32_t *ret_sample_cost_ns, struct diag *reterr)
+static int attach_calls(struct record_bpf *p, struct calls *calls, struct diag *reterr)
+{
+	int r = calls ? calls_attach(calls, p) : 0;
+
+	return r ? refused(r, "setting uprobes", reterr) : 0;
+}
+
+int programs_start(const struct recorder_options *o, struct calls *calls, struct record_bpf **ret, uint32_t *ret_sample_cost_ns,
+		   struct diag *reterr)
 {
 	struct record_bpf *p = NULL;
-	int r = load(o, &p, reterr);
+	int r = load(o, calls, &p, reterr);
 
 	*ret_sample_cost_ns = !r && o->exchanges && o->samples_hz && o->user_stacks ? measure_sample_cost(p, o->samples_hz) : 0;
 	if (!r)
 		r = attach(p, o->pid, reterr);
+	if (!r)
+		r = attach_calls(p, calls, reterr);
 	if (r) {
+		if (p && calls)
+			calls_detach(calls, p);
 		record_bpf__destroy(p);
 		return r;
 	}
@@ -359,7 +373,7 @@ int programs_start(const struct recorder_options *o, struct record_bpf **ret, ui
 static int try(const struct recorder_options *o, struct diag *reterr)
 {
 	struct record_bpf *p = NULL;
-	int r = load(o, &p, reterr);
+	int r = load(o, NULL, &p, reterr);
 
 	record_bpf__destroy(p);
 	return r;

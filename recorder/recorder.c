@@ -19,6 +19,7 @@
 #include <time.h>
 #include "base/banned.h"
 #include "recorder/background.h"
+#include "recorder/calls.h"
 #include "recorder/exchanges.h"
 #include "recorder/packet_watch.h"
 #include "recorder/recorder_internal.h"
@@ -51,6 +52,7 @@ struct recorder {
 	struct sampler *sampler;	/* NULL: none */
 	struct packet_watch *packet_watch;	/* NULL: none */
 	struct exchange_cost exchange_cost;
+	struct calls *calls;		/* NULL: none */
 	pthread_t thread;
 	int stop;
 	uint64_t start_ns;
@@ -147,6 +149,11 @@ static void *empty_until_the_end(void *context)
 static void recorder_free(struct recorder *r)
 {
 	packet_watch_free(r->packet_watch);
+	if (r->calls && r->programs)
+		calls_detach(r->calls, r->programs);
+	if (r->calls)
+		calls_release(r->calls);
+	free(r->calls);
 	segments_unmap(&r->segments);
 	ring_buffer__free(r->stack_ring);
 	reduced_close(r->reduced);
@@ -165,11 +172,23 @@ static int start_threads(struct recorder *r)
 	return e ? e : background_start(&r->thread, empty_until_the_end, r);
 }
 
+static int find_calls(struct recorder *r, const struct recorder_options *o, struct diag *reterr)
+{
+	if (!o->calls.start)
+		return 0;
+	r->calls = calloc(1, sizeof(*r->calls));
+	if (!r->calls)
+		return diag_set(reterr, EXIT_ENVIRONMENT, -ENOMEM, "out of memory");
+	return calls_find(r->calls, &o->calls, o->pid, reterr);
+}
+
 static int start(struct recorder *r, const struct recorder_options *o, struct diag *reterr)
 {
 	uint32_t sample_cost_ns;
-	int e = programs_start(o, &r->programs, &sample_cost_ns, reterr);
+	int e = find_calls(r, o, reterr);
 
+	if (!e)
+		e = programs_start(o, r->calls, &r->programs, &sample_cost_ns, reterr);
 	if (e == -EPERM && o->or_reduced && !o->pid && reduced_open(&r->reduced) == 0)
 		e = 0;
 	if (e)
@@ -235,6 +254,8 @@ int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *
 	r->sampler = NULL;
 	packet_watch_free(r->packet_watch);	/* first, since it attaches programs, too */
 	r->packet_watch = NULL;
+	if (r->calls)
+		calls_detach(r->calls, r->programs);
 	end_ns = r->reduced ? now_ns() : programs_stop(r->programs);
 	while (empty(r, true))
 		;
@@ -247,6 +268,8 @@ int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *
 	exchange_cost_end(&r->exchange_cost);
 	r->writer.exchange_cost_ns = r->exchange_cost.cost_ns;
 	r->writer.unasked = r->reduced ? 0 : r->programs->bss->unasked;
+	r->writer.calls = r->calls;
+	r->writer.calls_without_start = r->reduced ? 0 : r->programs->bss->calls_without_start;
 	writer_end(&r->writer, r->start_ns, end_ns, lost);
 	if (ret)
 		*ret = (struct recorder_stats){
@@ -256,6 +279,7 @@ int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *
 			.datagrams = r->reduced ? 0 : r->programs->bss->datagrams,
 			.asked_others = r->reduced ? 0 : r->programs->bss->asked_others,
 			.unasked = r->reduced ? 0 : r->programs->bss->unasked,
+			.calls_without_start = r->writer.calls_without_start,
 			.bytes_written = r->writer.file.bytes, .full = r->writer.file.full,
 			.disk_error = r->writer.file.error,
 			.unnamed_stacks = r->writer.unnamed.cnt, .numbered_stacks = r->writer.unnamed.of,

@@ -18,6 +18,12 @@
 
 struct recorder;
 
+struct recorder_calls {			/* intervals from one place of the code to another (calls.h) */
+	const char *start, *end;	/* NULL: none are wanted */
+	unsigned int key;		/* of what makes one of them: the number of an argument plus one; 0: the thread */
+	const char *program;		/* the file of the places, if no process runs yet */
+};
+
 struct recorder_options {
 	const char *path;		/* of the file; created */
 	pid_t pid;			/* a running process to record besides forked ones; 0: none */
@@ -26,6 +32,7 @@ struct recorder_options {
 	int user_stacks, kernel_stacks;	/* when threads leave the CPU or wake another one, and at samples */
 	unsigned int samples_hz;	/* of each CPU; 0: none */
 	int exchanges;			/* requests and answers on accepted sockets */
+	struct recorder_calls calls;	/* ... in place of them */
 	int or_reduced;			/* if not permitted, record when threads are off the CPU, not why */
 };
 
@@ -38,6 +45,7 @@ struct recorder_stats {
 	uint64_t numbered_stacks;
 	uint64_t datagrams, asked_others;	/* that the run read; reads and writes on sockets that it did not accept */
 	uint64_t unasked;		/* sends on accepted ones that answer nothing */
+	uint64_t calls_without_start;	/* ends of such intervals that had not begun */
 	uint64_t bytes_written;
 	int full;			/* writing stopped there; the run went on */
 	int disk_error;			/* why: ENOSPC, EDQUOT ...; 0: the limit */

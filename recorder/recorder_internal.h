@@ -17,16 +17,18 @@
 #include "trace/kernel_format.h"
 
 struct block_queue;
+struct calls;
 struct record_bpf;
 struct segments;
 
 /* programs.c */
-/* ret_sample_cost_ns: measured if requests are wanted and samples, else 0. */
-int programs_start(const struct recorder_options *o, struct record_bpf **ret, uint32_t *ret_sample_cost_ns, struct diag *reterr);
+/* ret_sample_cost_ns: measured if requests are wanted and samples, else 0.  calls: what to watch, found already; NULL: none. */
+int programs_start(const struct recorder_options *o, struct calls *calls, struct record_bpf **ret, uint32_t *ret_sample_cost_ns,
+		   struct diag *reterr);
 int programs_segments(struct record_bpf *p, struct segments *ret);	/* where the records are; 0 or a negative errno */
 void segments_unmap(struct segments *s);
 /* For tests (VPROF_KERNEL_HOOKS): behave as on a kernel whose counters interrupts.bpf.h does not find (softirqs), without bpf_rdonly_cast
- * (helpers) or without tracepoints of the socket layer (no-sockets), or as with a hundred thousand threads in the run (crowds). */
+ * (helpers) or without tracepoints of the socket layer (no-sockets) or without uprobes (no-uprobes), or as with a hundred thousand threads in the run (crowds). */
 bool programs_must_use(const char *what);
 /* The KNOWN_PLACES entries that the programs read; NULL: there are none. */
 struct known_stack *programs_known_stacks(struct record_bpf *p);
@@ -74,6 +76,8 @@ struct writer {
 	uint64_t exchange_cnt;		/* written so far */
 	uint64_t exchange_cost_ns;	/* that one takes; set before writer_end(), like the next */
 	uint64_t unasked;		/* sends on accepted sockets that answer nothing; set before writer_end() */
+	const struct calls *calls;	/* NULL: none; set before writer_end(), like the next */
+	uint64_t calls_without_start;
 	uint64_t stack_records, unknown_stacks;
 	struct unnamed_stacks unnamed;	/* at the end */
 	struct device devices[WRITE_DEVICES_MAX];	/* devices that woke a thread */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/banned.h"
 #include "recorder/block_queue.h"
+#include "recorder/calls.h"
 #include "recorder/bpf/record.h"
 #include "recorder/recorder_internal.h"
 #include "recorder/stacks/stacks.h"
@@ -296,6 +297,16 @@ static void write_paths(struct writer *w)
 		end_texts(w, KERNEL_PATHS);
 }
 
+static void write_calls(struct writer *w)
+{
+	if (!w->calls)
+		return;
+	put_text(w, KERNEL_CALLS, w->calls->name, strlen(w->calls->name));
+	put_text(w, KERNEL_CALLS, w->calls->start, strlen(w->calls->start));
+	put_text(w, KERNEL_CALLS, w->calls->end, strlen(w->calls->end));
+	end_texts(w, KERNEL_CALLS);
+}
+
 static void write_names(struct writer *w)
 {
 	char name[64];
@@ -317,12 +328,14 @@ void writer_end(struct writer *w, uint64_t start_ns, uint64_t end_ns, uint64_t l
 	end_queue(w);
 	write_stacks(w);
 	write_paths(w);
+	write_calls(w);
 	write_names(w);
 	put(w, start_ns);
 	put(w, end_ns);
 	put(w, lost);
 	put(w, w->unasked);
 	put(w, w->exchange_cost_ns);
+	put(w, w->calls_without_start);
 	trace_file_last(&w->file, KERNEL_END, w->block.data, w->block.len);
 	w->block.len = 0;
 }

@@ -22,9 +22,10 @@
  *	KERNEL_STACKS	texts, as trace/model.h has them; numbered from 0 over all such blocks
  *	KERNEL_SYSTEM	names of functions in stacks that are of system libraries
  *	KERNEL_PATHS	addresses of Unix sockets, numbered from 0: EXCHANGE_PATH + number is a port
+ *	KERNEL_CALLS	the name of the intervals of port EXCHANGE_CALLS, the functions where they begin and end
  *	KERNEL_NAMES	{ enum kernel_waker, number, name }...
  *	KERNEL_END	start_ns, end_ns, lost records, sends on accepted sockets before anything was read, what
- *			recording an exchange takes: the last block
+ *			recording an exchange takes, ends of intervals (EXCHANGE_CALLS) that had not begun: the last block
  *
  * The first record of a block counts from 0.  Records come in the order in which they were made, about:
  * a thread's own are in order of time, those of two CPUs need not be.
@@ -37,7 +38,7 @@
 enum { KERNEL_VERSION = 1 };		/* as TRACE_VERSION */
 
 enum kernel_block_kind { KERNEL_RECORDS = 1, KERNEL_NAMES, KERNEL_END, KERNEL_BEGIN, KERNEL_STACKS, KERNEL_SYSTEM,
-			 KERNEL_PATHS };
+			 KERNEL_PATHS, KERNEL_CALLS };
 
 enum kernel_record_kind {
 	KERNEL_OFF = 1,			/* a time off the CPU */
@@ -79,6 +80,8 @@ enum exchange_flags {
 
 /* From here on ports are numbers of paths. */
 enum { EXCHANGE_PATH = 65536 };
+/* No socket's at all: from one place of the program's code to another. */
+enum { EXCHANGE_CALLS = 2 * EXCHANGE_PATH };
 
 /* State bits of the kernel that mean something here. */
 enum { KERNEL_STATE_INTERRUPTIBLE = 1, KERNEL_STATE_UNINTERRUPTIBLE = 2 };

@@ -259,6 +259,8 @@ struct look {
 	int64_t sample_cost_ns;		/* that one takes of the thread that it hits */
 	int64_t duration_ns;
 	int64_t cost_ns;		/* of recording one request, measured; 0: it was not */
+	bool is_of_calls;		/* of places in the code, in fact, not of sockets */
+	uint64_t without_start;		/* ends of such intervals that had not begun */
 	uint64_t requests, connections;
 	uint64_t unseen_arrivals;		/* requests whose arrival was not seen: left out */
 	uint64_t several;		/* that hold several, sent without waiting for the answer */

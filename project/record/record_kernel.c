@@ -5,6 +5,7 @@
  * What it writes is kept in the run's directory as kernel.vpk.  Without it, waits are still known from the
  * primitives; so `auto` continues and reports once what is missing.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "base/banned.h"
@@ -40,6 +41,28 @@ bool kernel_stacks_parse(const char *text, enum kernel_stacks *ret)
 	return true;
 }
 
+static bool parse_key(const char *text, unsigned *ret)
+{
+	bool is_argument = text && strncmp(text, "arg", 3) == 0 && text[3] >= '0' && text[3] <= '9' && !text[4];
+
+	*ret = is_argument ? (unsigned)(text[3] - '0') + 1 : 0;
+	return !text || is_argument || strcmp(text, "thread") == 0;
+}
+
+int record_take_calls(struct record_options *o, const char *start, const char *end, const char *key, struct diag *reterr)
+{
+	o->start = start;
+	o->end = end;
+	if (!start != !end || (key && !start)) {
+		diag_set(reterr, EXIT_USAGE, -EINVAL, "--start, --end%s belong together", key ? " and --key" : "");
+		return diag_remedy(reterr, -EINVAL, "--start handle_request --end handle_request");
+	}
+	if (parse_key(key, &o->key))
+		return 0;
+	diag_set(reterr, EXIT_USAGE, -EINVAL, "--key is an argument of the function, arg0 to arg5, or thread, not '%s'", key);
+	return diag_remedy(reterr, -EINVAL, "--key arg0");
+}
+
 /* Of the kernel's records, and of its stacks, whose ring buffer's size is a power of two. */
 static uint32_t ring_bytes(unsigned mib)
 {
@@ -59,6 +82,7 @@ int record_kernel_open(const struct record_options *o, uint64_t limit_bytes, con
 		.limit_bytes = limit_bytes, .user_stacks = o->stacks & KERNEL_STACKS_USER,
 		.kernel_stacks = o->stacks & KERNEL_STACKS_KERNEL, .samples_hz = o->samples_hz,
 		.exchanges = o->requests,
+		.calls = { .start = o->start, .end = o->end, .key = o->key, .program = o->program },
 		.or_reduced = o->kernel == KERNEL_MODE_AUTO,
 	};
 	enum kernel_mode mode = o->kernel;

@@ -32,6 +32,9 @@ bool kernel_mode_parse(const char *text, enum kernel_mode *ret);
 
 struct record_options;
 
+/* --start, --end, --key; NULL: not given.  EXIT_USAGE: they do not go together, or make no sense. */
+int record_take_calls(struct record_options *o, const char *start, const char *end, const char *key, struct diag *reterr);
+
 /* ret remains NULL if the kernel's side is not wanted, or not permitted and not required. */
 int record_kernel_open(const struct record_options *o, uint64_t limit_bytes, const char *run_dir,
 		       struct recorder **ret, struct diag *reterr);

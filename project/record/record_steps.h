@@ -19,6 +19,9 @@ struct record_options {
 	enum kernel_stacks stacks;
 	unsigned samples_hz;		/* of each CPU; 0: none */
 	bool requests;			/* those on accepted sockets, as intervals */
+	const char *start, *end;	/* ... from one place of the code to another, in place of those; NULL: no */
+	unsigned key;			/* of what makes one: an argument plus one; 0: the thread */
+	const char *program;		/* in which file they are; NULL: those of kernel_pid */
 	uint64_t *ret_datagrams, *ret_asked_others, *ret_unasked;	/* what the processes did instead; NULL: not asked for */
 	pid_t kernel_pid;		/* the kernel's side of a process that runs already; 0: none */
 	uint64_t keep_ns, keep_bytes;	/* of the trace, only the last so much; 0, 0: all */

@@ -219,6 +219,7 @@ static unsigned int state_now(struct task_struct *task)
 #include "recorder/bpf/requests.bpf.h"
 #include "recorder/bpf/packets.bpf.h"
 #include "recorder/bpf/exchanges.bpf.h"
+#include "recorder/bpf/calls.bpf.h"
 
 static unsigned int flags_of(const struct task_state *s)
 {

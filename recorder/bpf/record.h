@@ -71,6 +71,36 @@ struct exchange_paths {
 	struct exchange_path items[EXCHANGE_PATHS_MAX];
 };
 
+/* Intervals from one place of the program's code to another (calls.bpf.h).  A place is a uprobe, and its number is its cookie. */
+enum call_role {
+	CALL_START = 1,			/* an interval begins */
+	CALL_END,			/* ... ends */
+	CALL_ENTRY,			/* of the function whose return ends it: keeps its argument */
+};
+
+enum call_key_kind {
+	KEY_THREAD,			/* what begins and ends in one thread */
+	KEY_REGISTER,			/* the value of a register */
+	KEY_MEMORY,			/* ... of what lies at its value + offset */
+	KEY_CONSTANT,			/* offset */
+	KEY_KEPT,			/* what the entry kept */
+};
+
+struct call_key {
+	unsigned int kind;		/* enum call_key_kind */
+	unsigned int place;		/* enum stack_register */
+	int bytes;			/* 1, 2, 4, 8; negative: it has a sign */
+	int unused;
+	long long offset;
+};
+
+struct call_place {
+	unsigned int role, is_return;
+	struct call_key key;
+};
+
+enum { CALL_PLACES_MAX = 64, CALLS_OPEN = 65536, CALL_ENTRIES = 8 };
+
 /* A place for any of the records above, whose first fields are the same. */
 struct record_place {
 	struct {

@@ -79,6 +79,7 @@ struct kernel_trace {
 	strings texts;				/* of stacks */
 	strings system;				/* functions of system libraries in them */
 	strings paths;				/* of Unix sockets */
+	strings calls;				/* KERNEL_CALLS; none: exchanges are those of sockets */
 	int64_t start_ns, end_ns, last_off_ns;
 	int64_t sample_ns;		/* period of samples; 0: none */
 	int64_t sample_cost_ns;		/* what one takes of the thread that it hits */
@@ -86,6 +87,7 @@ struct kernel_trace {
 	uint64_t lost, cut_bytes;
 	int64_t exchange_cost_ns;	/* that recording one takes; 0: it was not measured */
 	uint64_t unasked;		/* sends on accepted sockets before anything was read from them */
+	uint64_t calls_without_start;	/* ends of intervals that had not begun */
 	bool reduced;			/* no reasons, no wakers */
 
 	/* kernel_spill.c: receives the offs as they are read; stacks are not read then. */

@@ -31,6 +31,7 @@ void kernel_release(struct kernel_trace *k)
 	VEC_RELEASE(&k->texts);
 	VEC_RELEASE(&k->system);
 	VEC_RELEASE(&k->paths);
+	VEC_RELEASE(&k->calls);
 	VEC_RELEASE(&k->exchanges);
 	VEC_RELEASE(&k->requests);
 	arena_free(k->arena);
@@ -317,6 +318,7 @@ static void decode_end(struct kernel_trace *k, struct decoder *d)
 	k->lost = decode_varint(d);
 	k->unasked = decode_left(d) ? decode_varint(d) : 0;
 	k->exchange_cost_ns = decode_left(d) ? decode_u32(d) : 0;
+	k->calls_without_start = decode_left(d) ? decode_varint(d) : 0;
 	if (start > end || end > NS_MAX)
 		d->bad = true;
 	if (d->bad)
@@ -347,6 +349,9 @@ static int decode_block(struct kernel_trace *k, const struct blocks *b, struct d
 		break;
 	case KERNEL_PATHS:
 		decode_names_of(k, &d, &k->paths);
+		break;
+	case KERNEL_CALLS:
+		decode_names_of(k, &d, &k->calls);
 		break;
 	case KERNEL_BEGIN:
 		k->reduced = decode_varint(&d) != 0;

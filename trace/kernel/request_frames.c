@@ -47,6 +47,7 @@ struct maker {
 	struct map *receivers;		/* kernel tids */
 	uint64_t *idle_cnt;		/* by text: waits of threads that have no request */
 	uint64_t most_idle_cnt;		/* of one text */
+	const char *start;		/* KERNEL_CALLS: the function that begins intervals; NULL: they are requests */
 	struct text text;
 };
 
@@ -112,11 +113,14 @@ static bool is_called(const struct maker *m, const struct frame *f, const char *
 	return strcmp(names_get(m->names, f->name), name) == 0;
 }
 
-/* The first frame of the program's own: main, or a thread's function. */
+/* The first frame of the program's own: main, or a thread's function; or where intervals begin. */
 static size_t first_own(const struct maker *m)
 {
 	size_t i;
 
+	for (i = 0; i < m->text.cnt && m->start; i++)
+		if (is_called(m, &m->text.frames[i], m->start))
+			return i;
 	for (i = 0; i < m->text.cnt; i++)
 		if (is_called(m, &m->text.frames[i], "main"))
 			return i;
@@ -380,6 +384,21 @@ static const char *name_of(const struct maker *m, uint32_t number)
 	return number == UINT32_MAX ? NULL : arena_strdup(m->t->arena, names_get(m->names, number));
 }
 
+/* KERNEL_CALLS.  What the function that begins an interval has called is no idle wait. */
+static void take_calls(struct maker *m)
+{
+	const strings *calls = &m->k->calls;
+
+	m->t->look.reader = m->start ? arena_strdup(m->t->arena, m->start) : NULL;
+	m->t->look.writer = calls->cnt > 2 ? arena_strdup(m->t->arena, calls->items[2]) : NULL;
+	for (size_t i = 0; i < m->k->texts.cnt; i++) {
+		take_apart(m, m->k->texts.items[i]);
+		for (size_t j = 0; j < m->text.cnt; j++)
+			if (m->start && is_called(m, &m->text.frames[j], m->start))
+				m->f->texts[i].is_idle = false;
+	}
+}
+
 static void find_reader(struct maker *m)
 {
 	_cleanup_(freep) uint64_t *cnt = xcalloc(m->k->texts.cnt + 1, sizeof(*cnt));
@@ -454,7 +473,10 @@ static void read_texts(struct maker *m, const busy_times *busy)
 		find_chains(m, &m->f->texts[i]);
 		note_idle(m, i);
 	}
-	find_reader(m);
+	if (m->k->calls.cnt)
+		take_calls(m);
+	else
+		find_reader(m);
 	count_unnamed(m, busy);
 }
 
@@ -475,7 +497,7 @@ void request_frames_add(struct request_frames *f, struct trace *t, const struct 
 	_cleanup_(maker_release) struct maker m = {
 		.t = t, .k = k, .f = f, .names = names_new(), .system = map_new(), .function_of = map_new(), .chain_of = map_new(),
 		.idle_names = map_new(), .receivers = map_new(),
-		.idle_cnt = xcalloc(k->texts.cnt + 1, sizeof(uint64_t)),
+		.idle_cnt = xcalloc(k->texts.cnt + 1, sizeof(uint64_t)), .start = k->calls.cnt > 1 ? k->calls.items[1] : NULL,
 	};
 	busy_times busy = { NULL, 0, 0 };
 

@@ -15,7 +15,9 @@ static uint32_t name_of_port(struct trace *t, const struct kernel_trace *k, uint
 {
 	char name[160];
 
-	if (port < EXCHANGE_PATH)
+	if (port >= EXCHANGE_CALLS)
+		snprintf(name, sizeof(name), "%.150s", k->calls.cnt ? k->calls.items[0] : "(unknown)");
+	else if (port < EXCHANGE_PATH)
 		snprintf(name, sizeof(name), "port %u", port);
 	else
 		snprintf(name, sizeof(name), "unix %.140s",
@@ -97,8 +99,10 @@ static void add_interval(struct trace *t, const struct kernel_trace *k, const st
 	VEC_ADD(&t->intervals, (struct interval){
 		.sid = o->sid, .name = name_of_port(t, k, x->port), .status = INTERVAL_COMPLETED, .start_tid = o->receiver,
 		.end_tid = o->sender, .start_ns = x->start_ns, .end_ns = x->last_send_ns });
-	VEC_ADD(&t->requests, (struct request){ o->sid, x->connection, x->port < EXCHANGE_PATH ? x->port : 0, x->bytes_in,
-						x->bytes_out });
+	t->look.requests++;
+	if (x->port < EXCHANGE_CALLS)
+		VEC_ADD(&t->requests, (struct request){ o->sid, x->connection, x->port < EXCHANGE_PATH ? x->port : 0, x->bytes_in,
+							x->bytes_out });
 	if (x->start_ns < x->first_read_ns)
 		add_creation(t, o->receiver, o->receiver, x->start_ns, x->first_read_ns, o->sid);
 	if (o->sender != o->receiver)
@@ -155,9 +159,9 @@ static void sum_connections(struct trace *t, const struct kernel_trace *k)
 
 		t->look.answers++;
 		t->look.unseen_arrivals += !is_whole(k, order[i]);
-		t->look.connections += is_last;
+		t->look.connections += is_last && !k->calls.cnt;
 		t->look.unsolicited += is_last ? order[i]->unsolicited : 0;
-		if (!is_last && order[i + 1]->start_ns + OVERTAKEN_NS < order[i]->first_send_ns)
+		if (!is_last && !k->calls.cnt && order[i + 1]->start_ns + OVERTAKEN_NS < order[i]->first_send_ns)
 			t->look.several++;
 	}
 	free(order);
@@ -176,6 +180,8 @@ void requests_add(struct trace *t, const struct kernel_trace *k, struct kernel_t
 	t->look.sample_ns = t->invocations.cnt ? 0 : k->sample_ns;	/* probes know better */
 	t->look.sample_cost_ns = k->sample_cost_ns;
 	t->look.cost_ns = k->exchange_cost_ns;
+	t->look.is_of_calls = k->calls.cnt != 0;
+	t->look.without_start = k->calls_without_start;
 	t->look.duration_ns = k->end_ns - k->start_ns;
 	find_owners(t, k, x, owners);
 	sum_connections(t, k);
@@ -184,7 +190,6 @@ void requests_add(struct trace *t, const struct kernel_trace *k, struct kernel_t
 	for (size_t i = 0; i < k->exchanges.cnt; i++)
 		if (owners[i].sid)
 			add_interval(t, k, &k->exchanges.items[i], &owners[i]);
-	t->look.requests = t->requests.cnt;
 	request_frames_release(&frames);
 	trace_sort(t);
 }
