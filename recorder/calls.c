@@ -2,8 +2,7 @@
 /*
  * calls.c - finds the places of intervals in the files that the process executes, and sets uprobes there.
  *
- * An end by return needs two where the key is an argument: at the return it is gone, so the entry keeps it.  The ends are set
- * before the beginnings, so that what begins has an end; they are taken off with the programs switched off.
+ * An end by return needs two where the key is an argument: at the return it is gone, so the entry keeps it.
  */
 #include "recorder/calls.h"
 
@@ -273,8 +272,8 @@ static int find_places(struct finder *f, const struct recorder_calls *wanted, st
 	if (r)
 		return r;
 	f->c->nest = !f->key && !start.is_usdt && !end.is_usdt && end.is_return && !start.is_return && strcmp(start.name, end.name) == 0;
-	snprintf(f->c->start, sizeof(f->c->start), "%s", start.name);
-	snprintf(f->c->end, sizeof(f->c->end), "%s", end.name);
+	snprintf(f->c->start, sizeof(f->c->start), "%s", start.is_usdt ? "" : start.name);
+	snprintf(f->c->end, sizeof(f->c->end), "%s", end.is_usdt ? "" : end.name);
 	if (strcmp(start.name, end.name) == 0)
 		snprintf(f->c->name, sizeof(f->c->name), "%s", start.name);
 	else
@@ -335,9 +334,8 @@ int calls_attach(struct calls *c, struct record_bpf *p)
 	return 0;
 }
 
-void calls_detach(struct calls *c, struct record_bpf *p)
+void calls_detach(struct calls *c)
 {
-	__atomic_store_n(&p->bss->calls_are_over, 1, __ATOMIC_SEQ_CST);
 	for (size_t i = 0; i < c->cnt; i++)
 		bpf_link__destroy(c->links[i]);
 	memset(c->links, 0, sizeof(c->links));

@@ -28,7 +28,7 @@ struct calls {
 	struct call_probe *probes;	/* CALL_PLACES_MAX of them */
 	size_t cnt;
 	bool nest;			/* one function's entry and return, by thread */
-	char start[CALL_NAME_MAX], end[CALL_NAME_MAX];	/* functions or tracepoints, without the rest */
+	char start[CALL_NAME_MAX], end[CALL_NAME_MAX];	/* functions; "": it is a tracepoint */
 	char name[2 * CALL_NAME_MAX + 8];	/* of the intervals */
 	struct bpf_link *links[CALL_PLACES_MAX];
 };
@@ -42,6 +42,6 @@ void calls_choose(const struct calls *c, struct record_bpf *p);
 
 /* Sets the uprobes: 0 or a negative errno.  calls_detach() takes them off. */
 int calls_attach(struct calls *c, struct record_bpf *p);
-void calls_detach(struct calls *c, struct record_bpf *p);
+void calls_detach(struct calls *c);
 
 #endif

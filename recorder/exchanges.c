@@ -54,7 +54,8 @@ int exchanges_choose(struct record_bpf *p, const struct btf *btf, bool wanted, s
 		return 0;
 	diag_set(reterr, EXIT_ENVIRONMENT, -ENOSYS, "this kernel does not say when bytes arrive on a socket (sk_data_ready, "
 		 "Linux 6.3 or later): requests cannot be recognized");
-	return diag_remedy(reterr, -ENOSYS, "--start FUNCTION --end FUNCTION, which needs no socket; or a newer kernel");
+	return diag_remedy(reterr, -ENOSYS, "--start FUNCTION --end FUNCTION (vprof look -p PID), which needs no socket; vprof annotate and a build; or a newer "
+			   "kernel");
 }
 
 /* Finds the process's sockets.  Returns false if its descriptors cannot be read. */

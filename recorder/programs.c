@@ -357,8 +357,8 @@ int programs_start(const struct recorder_options *o, struct calls *calls, struct
 	if (!r)
 		r = attach_calls(p, calls, reterr);
 	if (r) {
-		if (p && calls)
-			calls_detach(calls, p);
+		if (calls)
+			calls_detach(calls);
 		record_bpf__destroy(p);
 		return r;
 	}
@@ -525,13 +525,24 @@ int programs_go_on(struct record_bpf *p, uint64_t which)
 	return 0;
 }
 
-uint64_t programs_stop(struct record_bpf *p)
+static uint64_t now_ns(void)
 {
 	struct timespec t;
 
-	record_bpf__detach(p);
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	p->bss->end_ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+uint64_t programs_watch_exchanges(struct record_bpf *p, bool watch)
+{
+	__atomic_store_n(&p->bss->exchanges_are_watched, watch, __ATOMIC_SEQ_CST);
+	return now_ns();
+}
+
+uint64_t programs_stop(struct record_bpf *p)
+{
+	record_bpf__detach(p);
+	p->bss->end_ns = now_ns();
 	visit_tasks(p->progs.on_end);
 	return p->bss->end_ns;
 }

@@ -53,6 +53,7 @@ struct recorder {
 	struct packet_watch *packet_watch;	/* NULL: none */
 	struct exchange_cost exchange_cost;
 	struct calls *calls;		/* NULL: none */
+	uint64_t watched_from_ns;	/* exchanges */
 	pthread_t thread;
 	int stop;
 	uint64_t start_ns;
@@ -149,8 +150,8 @@ static void *empty_until_the_end(void *context)
 static void recorder_free(struct recorder *r)
 {
 	packet_watch_free(r->packet_watch);
-	if (r->calls && r->programs)
-		calls_detach(r->calls, r->programs);
+	if (r->calls)
+		calls_detach(r->calls);
 	if (r->calls)
 		calls_release(r->calls);
 	free(r->calls);
@@ -215,6 +216,8 @@ static int start(struct recorder *r, const struct recorder_options *o, struct di
 		e = sampler_open(r->programs->progs.on_sample, o->samples_hz, &r->sampler);
 	if (!e)
 		e = start_threads(r);
+	if (!e && !r->reduced)
+		r->watched_from_ns = programs_watch_exchanges(r->programs, true);
 	return e ? diag_set(reterr, EXIT_ENVIRONMENT, e, "cannot start the kernel recorder: %s",
 			    strerror(-e)) : 0;
 }
@@ -254,8 +257,10 @@ int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *
 	r->sampler = NULL;
 	packet_watch_free(r->packet_watch);	/* first, since it attaches programs, too */
 	r->packet_watch = NULL;
+	if (!r->reduced)
+		r->writer.watched_ns = programs_watch_exchanges(r->programs, false) - r->watched_from_ns;
 	if (r->calls)
-		calls_detach(r->calls, r->programs);
+		calls_detach(r->calls);
 	end_ns = r->reduced ? now_ns() : programs_stop(r->programs);
 	while (empty(r, true))
 		;

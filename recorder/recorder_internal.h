@@ -40,6 +40,8 @@ void programs_watch_packets(struct record_bpf *p, bool each);
 /* Detaches all attached programs and stores which (a bit each); programs_go_on() attaches these again: 0 or a negative errno. */
 void programs_rest(struct record_bpf *p, uint64_t *ret);
 int programs_go_on(struct record_bpf *p, uint64_t which);
+/* All programs are attached, and none is detached yet: only then do they look at exchanges.  Returns when that was. */
+uint64_t programs_watch_exchanges(struct record_bpf *p, bool watch);
 uint64_t programs_stop(struct record_bpf *p);	/* stops recording; returns when, on CLOCK_MONOTONIC */
 
 /* sampler.c: samples of each CPU. */
@@ -78,6 +80,7 @@ struct writer {
 	uint64_t unasked;		/* sends on accepted sockets that answer nothing; set before writer_end() */
 	const struct calls *calls;	/* NULL: none; set before writer_end(), like the next */
 	uint64_t calls_without_start;
+	uint64_t watched_ns;		/* for how long exchanges were */
 	uint64_t stack_records, unknown_stacks;
 	struct unnamed_stacks unnamed;	/* at the end */
 	struct device devices[WRITE_DEVICES_MAX];	/* devices that woke a thread */

@@ -302,8 +302,10 @@ static void write_calls(struct writer *w)
 	if (!w->calls)
 		return;
 	put_text(w, KERNEL_CALLS, w->calls->name, strlen(w->calls->name));
-	put_text(w, KERNEL_CALLS, w->calls->start, strlen(w->calls->start));
-	put_text(w, KERNEL_CALLS, w->calls->end, strlen(w->calls->end));
+	if (*w->calls->start)
+		put_text(w, KERNEL_CALLS, w->calls->start, strlen(w->calls->start));
+	if (*w->calls->start && *w->calls->end)
+		put_text(w, KERNEL_CALLS, w->calls->end, strlen(w->calls->end));
 	end_texts(w, KERNEL_CALLS);
 }
 
@@ -336,6 +338,7 @@ void writer_end(struct writer *w, uint64_t start_ns, uint64_t end_ns, uint64_t l
 	put(w, w->unasked);
 	put(w, w->exchange_cost_ns);
 	put(w, w->calls_without_start);
+	put(w, w->watched_ns);
 	trace_file_last(&w->file, KERNEL_END, w->block.data, w->block.len);
 	w->block.len = 0;
 }

@@ -22,10 +22,11 @@
  *	KERNEL_STACKS	texts, as trace/model.h has them; numbered from 0 over all such blocks
  *	KERNEL_SYSTEM	names of functions in stacks that are of system libraries
  *	KERNEL_PATHS	addresses of Unix sockets, numbered from 0: EXCHANGE_PATH + number is a port
- *	KERNEL_CALLS	the name of the intervals of port EXCHANGE_CALLS, the functions where they begin and end
+ *	KERNEL_CALLS	the name of the intervals of port EXCHANGE_CALLS; the functions where they begin and end, if they are functions
  *	KERNEL_NAMES	{ enum kernel_waker, number, name }...
  *	KERNEL_END	start_ns, end_ns, lost records, sends on accepted sockets before anything was read, what
- *			recording an exchange takes, ends of intervals (EXCHANGE_CALLS) that had not begun: the last block
+ *			recording an exchange takes, ends of intervals (EXCHANGE_CALLS) that had not begun, for how long exchanges were
+ *			watched: the last block
  *
  * The first record of a block counts from 0.  Records come in the order in which they were made, about:
  * a thread's own are in order of time, those of two CPUs need not be.

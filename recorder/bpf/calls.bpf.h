@@ -4,8 +4,8 @@
  * socket (vprof look --start FUNC --end FUNC).
  *
  * A uprobe at each place (calls.c) calls on_call(), whose cookie says which one it is.  What begins and what ends belong together
- * if they have the same key: the thread, or the value of an argument.  The kernel's uprobes come and go one by one while the
- * program runs, so ends without a beginning are common; they are counted, and nothing else.
+ * if they have the same key: the thread, or the value of an argument.  What had begun before the recording is common, so ends
+ * without a beginning are counted, and nothing else.
  *
  *	start at 10 by T1, key 7; end at 30 by T2, key 7	the record 10..30, from T1 to T2
  *	end at 40, key 8					calls_without_start
@@ -19,7 +19,6 @@ const volatile int calls_nest;
 
 /* Set before attaching. */
 struct call_place call_places[CALL_PLACES_MAX];
-unsigned int calls_are_over;		/* probes are being taken off, one after the other */
 
 unsigned long long calls_without_start, calls_without_end;
 
@@ -181,7 +180,7 @@ int on_call(struct pt_regs___x86_64 *registers)
 	const struct call_place *place;
 	struct task_state *task;
 
-	if (calls_are_over || number >= CALL_PLACES_MAX)
+	if (!exchanges_are_watched || number >= CALL_PLACES_MAX)
 		return 0;
 	task = adopted(current, ns);
 	if (!task || task->follow != FOLLOW_RUN)

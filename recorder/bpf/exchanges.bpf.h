@@ -23,6 +23,10 @@ enum { RECEIVE_PEEK = 2, RECEIVE_ERRORS = 0x2000 };		/* MSG_PEEK, MSG_ERRQUEUE *
 /* Set before loading. */
 const volatile int wants_exchanges;
 
+/* Programs come and go one by one: these do nothing before all are there, and after the first is gone.  Else an arrival would be
+ * missed whose read is seen. */
+unsigned int exchanges_are_watched;
+
 unsigned char listening[65536 / 8];	/* by port, a bit each; programs.c has set some */
 
 struct exchange_paths exchange_paths;
@@ -214,7 +218,7 @@ static __always_inline void socket_closed(struct socket_state *s)
 SEC("?tp_btf/sk_data_ready")
 int BPF_PROG(on_data, struct sock *sk)
 {
-	struct socket_state *s = socket_of(sk, 0);
+	struct socket_state *s = exchanges_are_watched ? socket_of(sk, 0) : 0;
 
 	if (s)
 		exchange_arrived(&s->x, bpf_ktime_get_ns());
@@ -228,7 +232,7 @@ int BPF_PROG(on_receive, struct sock *sk, int bytes, int flags)
 	struct task_state *task = adopted(bpf_get_current_task_btf(), ns);
 	struct socket_state *s;
 
-	if (!task || task->follow != FOLLOW_RUN || bytes < 0 || flags & (RECEIVE_PEEK | RECEIVE_ERRORS))
+	if (!task || task->follow != FOLLOW_RUN || !exchanges_are_watched || bytes < 0 || flags & (RECEIVE_PEEK | RECEIVE_ERRORS))
 		return 0;
 	s = socket_of(sk, 1);
 	if (!s)
@@ -254,7 +258,7 @@ int BPF_PROG(on_answer, struct sock *sk, int bytes, int flags)
 	struct socket_state *s;
 	unsigned int turn;
 
-	if (!task || task->follow != FOLLOW_RUN || bytes <= 0)
+	if (!task || task->follow != FOLLOW_RUN || !exchanges_are_watched || bytes <= 0)
 		return 0;
 	s = socket_of(sk, 1);
 	if (!s)
@@ -281,7 +285,7 @@ int BPF_PROG(on_socket_state, struct sock *sk, int before, int after)
 		if (task && task->follow == FOLLOW_RUN)
 			note_listening(sk->__sk_common.skc_num);
 	} else if (after == TCP_STATE_CLOSE || after == TCP_STATE_FIN_WAIT1 || after == TCP_STATE_LAST_ACK) {
-		s = bpf_sk_storage_get(&sockets, sk, 0, 0);
+		s = exchanges_are_watched ? bpf_sk_storage_get(&sockets, sk, 0, 0) : 0;
 		if (s)
 			socket_closed(s);
 	}

@@ -108,6 +108,10 @@ is "from thread to thread" "$(json_of keyed.json 'len(i), {x["name"] for x in i}
 record tracepoint --start usdt:shop:sold --end done --key arg0
 is "from a tracepoint to a return" "$(json_of tracepoint.json 'len(i), {x["name"] for x in i}')" "600 {'sold to done'}"
 
+"$VPROF" show variance-tree tracepoint --format json >tree.json || fail "show variance-tree: $?"
+[ "$(json_of tree.json 'max(n["share"] for n in d["nodes"] if n["function"] == "store_it") > .4')" = True ] && pass ||
+	fail "store_it does not have the variance between threads"
+
 # Of a running one; done is reached once more for every fourth.
 ./work &
 work=$!

@@ -87,6 +87,7 @@ struct kernel_trace {
 	uint64_t lost, cut_bytes;
 	int64_t exchange_cost_ns;	/* that recording one takes; 0: it was not measured */
 	uint64_t unasked;		/* sends on accepted sockets before anything was read from them */
+	int64_t watched_ns;		/* for how long exchanges were; 0: not known */
 	uint64_t calls_without_start;	/* ends of intervals that had not begun */
 	bool reduced;			/* no reasons, no wakers */
 

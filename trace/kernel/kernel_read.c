@@ -319,6 +319,7 @@ static void decode_end(struct kernel_trace *k, struct decoder *d)
 	k->unasked = decode_left(d) ? decode_varint(d) : 0;
 	k->exchange_cost_ns = decode_left(d) ? decode_u32(d) : 0;
 	k->calls_without_start = decode_left(d) ? decode_varint(d) : 0;
+	k->watched_ns = decode_left(d) ? (int64_t)(decode_varint(d) & NS_MAX) : 0;
 	if (start > end || end > NS_MAX)
 		d->bad = true;
 	if (d->bad)

@@ -182,7 +182,7 @@ void requests_add(struct trace *t, const struct kernel_trace *k, struct kernel_t
 	t->look.cost_ns = k->exchange_cost_ns;
 	t->look.is_of_calls = k->calls.cnt != 0;
 	t->look.without_start = k->calls_without_start;
-	t->look.duration_ns = k->end_ns - k->start_ns;
+	t->look.duration_ns = k->watched_ns ? k->watched_ns : k->end_ns - k->start_ns;
 	find_owners(t, k, x, owners);
 	sum_connections(t, k);
 	request_frames_add(&frames, t, k, x, owners);
