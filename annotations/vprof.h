@@ -20,6 +20,14 @@
  *		VPROF_END("request", r);		complete: its latency is known
  *	}
  *
+ * A request that comes from another service, and one that goes to another:
+ *
+ *	VPROF_TRACE(header, span);	header: the text of the traceparent received; span: the number of our own span, or 0
+ *	VPROF_BEGIN("request", r);
+ *	VPROF_CALL(child);		the span that the traceparent we send has
+ *
+ * Both spans are integers, or text: 16 hexadecimal digits, or a traceparent.
+ *
  * name is a string literal.  key is any integer or pointer that tells intervals of one name apart while they are
  * open; queue, task and obj are integers or pointers, too, compared by value.
  */
@@ -45,6 +53,8 @@
 #define VPROF_SPIN_END(obj) VPROF_IGNORE_(obj)
 #define VPROF_FALSE_WAKEUP() ((void)0)
 #define VPROF_WORK(name, value) VPROF_IGNORE_(value)
+#define VPROF_TRACE(trace, span) do { VPROF_IGNORE_(trace); VPROF_IGNORE_(span); } while (0)
+#define VPROF_CALL(span) VPROF_IGNORE_(span)
 #define VPROF_SCOPE(name) ((void)0)
 
 #else
@@ -126,6 +136,12 @@ vprof_mark_enter_(struct vprof_mark_site *site, void *address, void *caller)
 #define VPROF_SPIN_END(obj) VPROF_MARK_(13, obj, 0)
 #define VPROF_FALSE_WAKEUP() VPROF_MARK_(14, 0, 0)
 #define VPROF_WORK(name, value) VPROF_MARK_NAMED_(15, name, value)
+#define VPROF_TRACE(trace, span)							\
+	do {										\
+		VPROF_MARK_(18, trace, __builtin_classify_type(trace));			\
+		VPROF_MARK_(19, span, __builtin_classify_type(span));			\
+	} while (0)
+#define VPROF_CALL(span) VPROF_MARK_(21, span, __builtin_classify_type(span))
 
 /* Ends with the block around it; several may be on one line. */
 #define VPROF_SCOPE(name) VPROF_SCOPE_(name, __COUNTER__)

@@ -21,6 +21,7 @@
 	X(measure, analyze)	\
 	X(measure, causal)	\
 	X(measure, merge)	\
+	X(measure, stitch)	\
 	X(measure, check)	\
 	X(measure, cc)		\
 	X(look, show)		\

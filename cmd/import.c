@@ -18,7 +18,6 @@
 #include "project/config/locate.h"
 #include "project/runs/project.h"
 #include "project/runs/run_parts.h"
-#include "trace/tuples/tuples.h"
 
 static const char *arg_from, *arg_output;
 
@@ -27,32 +26,6 @@ static const struct import_format *const formats[] = {
 	IMPORT_FORMATS
 #undef X
 };
-
-static int save_tuples(const char *path, const struct trace *t, struct diag *reterr)
-{
-	_cleanup_(fclosep) FILE *out = fopen(path, "we");
-	int r = out ? tuples_write(out, t) : -errno;
-
-	if (r == 0 && fflush(out) != 0)
-		r = -errno;
-	if (r < 0)
-		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot write '%s': %s", path, strerror(-r));
-	return 0;
-}
-
-static int import(struct store *s, const struct args *files, const struct trace *t, struct run *run,
-		  struct findings **ret, struct diag *reterr)
-{
-	int r = run_create_from(s, "import", files, arg_output, run, reterr);
-
-	if (r < 0)
-		return r;
-
-	_cleanup_(freep) char *dir = run_dir(s, run->number), *path = path_join(dir, "trace.tuples");
-
-	r = save_tuples(path, t, reterr);
-	return r < 0 ? r : run_analyze(s, run, 0, ret, reterr);
-}
 
 static const struct import_format *find_format(void)
 {
@@ -127,7 +100,8 @@ static int import_run(int argc, char **argv)
 		return fail(&diag);
 	trace_sort(trace);
 	if (store_open(data_dir(), true, &store, &diag) < 0 ||
-	    import(store, &files, trace, &run, &findings, &diag) < 0)
+	    run_create_of_tuples(store, "import", &files, arg_output, trace, &run, &diag) < 0 ||
+	    run_analyze(store, &run, 0, &findings, &diag) < 0)
 		return fail(&diag);
 	return format->announce ? format->announce(&run, trace) : announce_findings(store, &run, findings);
 }

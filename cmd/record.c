@@ -24,7 +24,7 @@
 #include "project/runs/project.h"
 
 static const char *arg_output, *arg_sample, *arg_kernel, *arg_limit, *arg_snapshot,
-	*arg_stacks, *arg_samples, *arg_attach, *arg_duration, *arg_arena,
+	*arg_by, *arg_stacks, *arg_samples, *arg_attach, *arg_duration, *arg_arena,
 	*arg_pause, *arg_resume, *arg_delay;
 static struct args arg_keep;
 static unsigned arg_buffer_mib, arg_pid, arg_repeat;
@@ -43,6 +43,18 @@ static int take_sample(const struct config *c, struct sample *ret)
 		return EXIT_DONE;
 	return fail_now(EXIT_USAGE, "vprof record --sample 1/10",
 			"record: --sample is a part of the intervals like 1/10, auto, or auto=0.1, not '%s'", arg_sample);
+}
+
+/* --by trace: on all hosts the same requests. */
+static int take_by(struct record_options *o)
+{
+	o->sample_by_trace = arg_by;
+	if (arg_by && strcmp(arg_by, "trace") != 0)
+		return fail_now(EXIT_USAGE, "vprof record --sample 1/16 --by trace -- COMMAND", "record: --by is trace, not '%s'", arg_by);
+	if (arg_by && o->sample.full >= o->sample.of)
+		return fail_now(EXIT_USAGE, "vprof record --sample 1/16 --by trace -- COMMAND",
+				"record: --by says which intervals --sample chooses, and without it all are recorded in full");
+	return EXIT_DONE;
 }
 
 /* Samples come with stacks, because otherwise a thread that only computes has no functions. */
@@ -254,6 +266,8 @@ static int take_options(const struct config *config, struct record_options *o)
 				"record: --repeat starts COMMAND anew each time: it does not go with -p or --attach");
 	status = take_sample(config, &o->sample);
 	if (status == EXIT_DONE)
+		status = take_by(o);
+	if (status == EXIT_DONE)
 		status = take_arena(o);
 	if (status == EXIT_DONE)
 		status = take_kernel(o);
@@ -349,6 +363,8 @@ static const struct option_desc record_options[] = {
 	{ 0, "sample", "1/K|auto[=PART]", OPT_STR, &arg_sample,
 	  "record functions in one of K intervals, chosen at random, or in as many as keep the overhead below PART "
 	  "(default 0.05); vprof show summary prints the overhead" },
+	{ 0, "by", "trace", OPT_STR, &arg_by,
+	  "with --sample: choose by the trace id that an interval has, so that all hosts record the same requests (default: by lot)" },
 	{ 0, "kernel", "MODE", OPT_OPTIONAL, &arg_kernel,
 	  "also record the kernel's view: run queue, unlisted waits, devices; auto, require or off (default)" },
 	{ 'p', "pid", "PID", OPT_UINT, &arg_pid,

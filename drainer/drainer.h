@@ -48,6 +48,7 @@ struct drainer_options {
 	uint32_t sample_full, sample_of;	/* record about sample_full of sample_of intervals in full, by
 					 * lot, the others root-only; 0, 0: all */
 	uint64_t sample_seed;		/* 0: a random one */
+	bool sample_by_trace;		/* not by lot, where an interval has a trace id */
 	double budget;			/* the rate changes, so that probes take about this part of the intervals'
 					 * time; 0: it does not */
 	const struct drainer_alias *aliases;

@@ -68,6 +68,7 @@ int drain_make_arena(struct drainer *d, const struct drainer_options *o)
 	struct arena_control layout = {
 		.default_level = o->default_level,
 		.as_sampled = o->as_sampled,
+		.sample_by_trace = o->sample_by_trace,
 		.stranger_cnt = o->stranger_cnt,
 		.sample_full = o->budget > 0 ? SAMPLE_FULL : o->sample_full,
 		.sample_of = o->budget > 0 ? SAMPLE_OF : o->sample_of,

@@ -38,6 +38,17 @@ json_t *json_text(const char *text)
 	return json_string(str_cstr(&clean));
 }
 
+/* vprof stitch names functions FUNCTION@HOST (trace/stitch/stitch.h); devices and peers have no host. */
+void json_set_function(json_t *object, const struct run *run, const char *function)
+{
+	const char *at = function && run->source && strcmp(run->source, "stitch") == 0 ? strrchr(function, '@') : NULL;
+	_cleanup_(freep) char *name = at ? xstrndup(function, (size_t)(at - function)) : NULL;
+
+	json_set(object, "function", json_text(at ? name : function));
+	if (at)
+		json_set(object, "host", json_text(at + 1));
+}
+
 /*
  * Two kinds of numbers Jansson cannot write as wanted: unsigned ones above 2^63 (SIDs), and doubles
  * with no more digits than needed (0.05, not 0.050000000000000003).  They travel as strings that

@@ -16,6 +16,9 @@ json_t *json_results(const char *name, const struct view_input *in);
 /* text as valid UTF-8; NULL is null. */
 json_t *json_text(const char *text);
 
+/* "function": and, where the run has those of several hosts, "host". */
+void json_set_function(json_t *object, const struct run *run, const char *function);
+
 /* A number of ns or ns^2: written as an integer if it is one. */
 json_t *json_ns(double value);
 

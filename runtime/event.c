@@ -22,6 +22,7 @@
 #include <errno.h>
 #include <string.h>
 #include "runtime/causal/causal.h"
+#include "runtime/ids.h"
 #include "runtime/note.h"
 #include "runtime/sampling.h"
 #include "runtime/thread.h"
@@ -104,7 +105,7 @@ static void resume_label(uint64_t label, uint64_t key, bool is_own)
 		struct thread_label *l = &t->labels[t->label_cnt - 1];
 
 		l->is_early = true;
-		l->lot = sampling_lot();
+		l->lot = sampling_lot(NULL);
 		l->skipped = l->lot & BEGIN_ROOT_ONLY;
 	}
 }
@@ -139,18 +140,29 @@ static bool begins_again(const struct thread_label *l, uint64_t frame, uint64_t 
 	return !sampling_is_on() || sampling_is_open(l->label, l->key);
 }
 
+/* Follows the BEGIN.  Of an interval inside itself, too: the reader decides which of them counts. */
+static void log_ids(const struct thread_ids *ids, uint64_t now)
+{
+	if (ids->trace[0] | ids->trace[1] | ids->span | ids->parent)
+		THREAD_LOG(EVENT_IDS, now, ids->trace[0], ids->trace[1], ids->span, ids->parent);
+	ids_taken();
+}
+
 /* at: where the interval is, plus 1, or 0. */
 static void begin(unsigned int at, struct thread_label fresh, uint64_t now)
 {
+	const struct thread_ids *ids = thread_self.ids.known ? ids_of(fresh.label) : NULL;
 	struct thread_label *l = at ? &thread_self.labels[at - 1] : NULL;
 	bool again = l && begins_again(l, fresh.frame, fresh.stack, now);
 
 	if (again && sampling_is_on()) {
 		l->depth++;
 		THREAD_LOG(EVENT_BEGIN, now, l->label, l->key, l->lot | BEGIN_AGAIN);
+		if (ids)
+			log_ids(ids, now);
 		return;
 	}
-	fresh.lot = l && l->is_early ? l->lot : sampling_lot();
+	fresh.lot = l && l->is_early ? l->lot : sampling_lot(ids);
 	fresh.lot |= (chunks_are_short() ? BEGIN_SHORT : 0) | (fresh.frame ? BEGIN_IN_FRAME : 0);
 	fresh.skipped = fresh.lot & (BEGIN_SHORT | BEGIN_ROOT_ONLY);
 	if (again) {
@@ -163,6 +175,8 @@ static void begin(unsigned int at, struct thread_label fresh, uint64_t now)
 	sampling_begin(fresh.label, fresh.key, fresh.skipped, now);
 	push_label(fresh);
 	THREAD_LOG(EVENT_BEGIN, now, fresh.label, fresh.key, fresh.lot | (again ? BEGIN_AGAIN : 0));
+	if (ids)
+		log_ids(ids, now);
 }
 
 static void end(unsigned int kind, unsigned int at, uint64_t label, uint64_t key, uint64_t frame, uint64_t now)
@@ -314,6 +328,14 @@ void vprof_event(unsigned int kind, struct vprof_label *label, unsigned long lon
 		break;
 	case VPROF_KIND_WORK:
 		THREAD_LOG(EVENT_WORK, clock_ticks(), label_number(label, false), a);
+		break;
+	case VPROF_KIND_TRACE:
+	case VPROF_KIND_SPAN:
+	case VPROF_KIND_PARENT:
+		ids_note(kind, label_number(label, true), a, b);
+		break;
+	case VPROF_KIND_CALL:
+		THREAD_LOG(EVENT_CALL, clock_ticks(), ids_span(a, b));
 		break;
 	}
 	errno = saved_errno;

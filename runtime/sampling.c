@@ -48,9 +48,11 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
+enum { TRACE_LOT_BITS = 56 };		/* of a trace id, those that W3C's Trace Context says are random */
+
 /* Each thread has a random stream of its own: threads share nothing, and the same seed gives the same stream.
  * The rate is read once, so that the lot and the logged rate agree even if the drainer changes it. */
-static uint64_t draw(void)
+static uint64_t draw(const struct thread_ids *ids)
 {
 	const struct arena_control *c = process.arena->control;
 	struct thread *t = &thread_self;
@@ -58,8 +60,11 @@ static uint64_t draw(void)
 	uint32_t level = __atomic_load_n(&c->sample_level, __ATOMIC_RELAXED);
 	uint64_t of = level ? (uint64_t)SAMPLE_OF << (level - 1) : c->sample_of;
 	uint64_t full = level ? SAMPLE_FULL : c->sample_full;
+	uint64_t share = ((x >> 32) * of) >> 32;
 
-	return (((x >> 32) * of) >> 32 < full ? 0 : BEGIN_ROOT_ONLY) | (level ? begin_rate(level - 1) : 0);
+	if (c->sample_by_trace && ids && (ids->trace[0] | ids->trace[1]))
+		share = (uint64_t)((unsigned __int128)(ids->trace[1] & ((1ULL << TRACE_LOT_BITS) - 1)) * of >> TRACE_LOT_BITS);
+	return (share < full ? 0 : BEGIN_ROOT_ONLY) | (level ? begin_rate(level - 1) : 0);
 }
 
 static uint64_t word_of(uint32_t pid, uint64_t label, uint64_t key)
@@ -126,9 +131,9 @@ bool sampling_is_rare(void)
 	return level ? level > RARE_LEVEL : c->sample_full < c->sample_of && c->sample_full <= c->sample_of / 8;
 }
 
-uint64_t sampling_lot(void)
+uint64_t sampling_lot(const struct thread_ids *ids)
 {
-	return sampling_is_on() ? draw() : 0;
+	return sampling_is_on() ? draw(ids) : 0;
 }
 
 void sampling_begin(uint64_t label, uint64_t key, bool skip, uint64_t now)

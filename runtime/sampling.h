@@ -12,14 +12,18 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "runtime/ids.h"
 
 enum sampling_found { SAMPLING_IN_FULL, SAMPLING_SKIPPED, SAMPLING_NOT_BEGUN };
 
 /* Whether lots are drawn: not every interval is recorded in full. */
 bool sampling_is_on(void);
 
-/* Draws a lot: BEGIN_ROOT_ONLY or not, and the rate if that changes (trace/format.h). */
-uint64_t sampling_lot(void);
+/*
+ * Draws a lot: BEGIN_ROOT_ONLY or not, and the rate if that changes (trace/format.h).  With `record --by trace` the low 56 bits of
+ * the interval's trace id are the lot, so that all hosts choose the same requests.  ids NULL: it has none.
+ */
+uint64_t sampling_lot(const struct thread_ids *ids);
 
 /* Whether few intervals are recorded in full at present. */
 bool sampling_is_rare(void);

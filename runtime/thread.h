@@ -32,6 +32,11 @@ struct thread_label {			/* an interval that the thread works on */
 	uint64_t frame, stack;		/* 0, or of the first BEGIN: b of probe.h, and where the stack was */
 };
 
+struct thread_ids {			/* of the interval of that label that the thread begins next (ids.h) */
+	uint64_t label, trace[2], span, parent;
+	bool known;
+};
+
 struct thread_hold {			/* a home-made lock between ACQUIRE and ACQUIRED */
 	struct awaited awaited;
 	uint32_t written;		/* releasers_written() before start */
@@ -56,6 +61,7 @@ struct thread {
 	volatile int busy;
 	unsigned int label_cnt, hold_cnt;
 	uint64_t lot_cnt;		/* drawn by runtime/sampling.c */
+	struct thread_ids ids;
 	struct thread_label labels[THREAD_LABELS];	/* innermost last */
 	struct thread_hold holds[THREAD_HOLDS];
 };

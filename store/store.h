@@ -93,7 +93,7 @@ struct run {
 	uint32_t number;		/* from 1 */
 	char *name;			/* -o NAME, or NULL */
 	char *command;			/* shell-quoted, or "import ..." */
-	char *source;			/* "record" or "import" */
+	char *source;			/* "record", "import", "merge", "stitch", ... */
 	int64_t started_ns;		/* CLOCK_REALTIME; 0 to CLOCK_MAX_NS */
 	int64_t duration_ns;		/* the same */
 	enum run_status status;

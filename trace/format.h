@@ -90,7 +90,10 @@
 	X(BLOCK, 3)		/* of an experiment, by the recorder: number << 8 | enum block_phase; block_what(); ns by which \
 				 * all clocks are behind, G */ \
 	X(ORDER, 2)		/* record --order, a synchronisation: object; order_word() */ \
-	X(OBJECT, 2)		/* ... whose object has a name: object, label */
+	X(OBJECT, 2)		/* ... whose object has a name: object, label */ \
+	X(IDS, 4)		/* of the interval whose BEGIN is just before: trace id, high half and low half; its span; its \
+				 * parent's span; 0: unknown */ \
+	X(CALL, 1)		/* the thread calls another service: the span that this service has as its parent */
 
 enum trace_event {
 	EVENT_NONE,

@@ -104,6 +104,8 @@ void trace_free(struct trace *t)
 	VEC_RELEASE(&t->creations);
 	VEC_RELEASE(&t->calls);
 	VEC_RELEASE(&t->works);
+	VEC_RELEASE(&t->ids);
+	VEC_RELEASE(&t->remote_calls);
 	VEC_RELEASE(&t->threads);
 	VEC_RELEASE(&t->false_wakeups);
 	VEC_RELEASE(&t->stack_spans);
@@ -243,6 +245,28 @@ static int compare_works(const void *pa, const void *pb)
 	BY(a->sid, b->sid);
 	BY(a->name, b->name);
 	BY(a->value, b->value);
+	return 0;
+}
+
+static int compare_ids(const void *pa, const void *pb)
+{
+	const struct interval_ids *a = pa, *b = pb;
+
+	BY(a->sid, b->sid);
+	BY(a->trace[0], b->trace[0]);
+	BY(a->trace[1], b->trace[1]);
+	BY(a->span, b->span);
+	BY(a->parent, b->parent);
+	return 0;
+}
+
+static int compare_remote_calls(const void *pa, const void *pb)
+{
+	const struct remote_call *a = pa, *b = pb;
+
+	BY(a->tid, b->tid);
+	BY(a->time_ns, b->time_ns);
+	BY(a->span, b->span);
 	return 0;
 }
 
@@ -407,6 +431,8 @@ void trace_sort_events(struct trace *t)
 	SORT_BY_THREAD(&t->creations, tid2, compare_creations);
 	SORT(&t->calls, compare_calls);
 	SORT(&t->works, compare_works);
+	SORT(&t->ids, compare_ids);
+	SORT(&t->remote_calls, compare_remote_calls);
 	SORT(&t->threads, compare_threads);
 	SORT(&t->false_wakeups, compare_false_wakeups);
 	SORT(&t->aways, compare_aways);

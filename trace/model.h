@@ -137,6 +137,18 @@ struct creation {			/* tid created a task, tid2 picked it up */
 	uint64_t sid;			/* of that interval alone, a request; 0: of whatever is picked up there */
 };
 
+/* What tracing systems call the interval; 0: unknown.  A call of another service has a span, which is the parent there. */
+struct interval_ids {
+	uint64_t sid;
+	uint64_t trace[2];		/* high half, low half */
+	uint64_t span, parent;
+};
+
+struct remote_call {			/* tid calls another service */
+	uint64_t tid, span;
+	int64_t time_ns;
+};
+
 struct work {
 	uint64_t sid;
 	uint32_t name;			/* index into trace.work_names */
@@ -404,6 +416,9 @@ struct trace {
 	VEC(struct creation) creations;		/* sorted: tid2, time2_ns, time_ns, tid */
 	VEC(struct call) calls;			/* sorted: caller, callee, call_site */
 	VEC(struct work) works;			/* sorted: sid, name, value */
+	VEC(struct interval_ids) ids;		/* sorted: sid; not of windows */
+	const char *host;			/* that recorded it; NULL: unknown */
+	VEC(struct remote_call) remote_calls;	/* sorted: tid, time_ns, span; not of windows */
 	VEC(struct thread_name) threads;	/* sorted: tid, pid, kind, name */
 	VEC(struct false_wakeup) false_wakeups;	/* sorted: tid, time_ns */
 	VEC(struct chain) chains;		/* parents first */

@@ -118,6 +118,34 @@ static const char *add_later(struct instrumenting *in, size_t f, const struct di
 		.kind = kind, .label = label, .a = key_of(d), .b = b, .condition = d->location->condition });
 }
 
+/*
+ * What the interval is called by tracing systems, noted before it begins:
+ *
+ *	trace = arg0->header	if (vprof_event) vprof_event(VPROF_KIND_TRACE, ..., (unsigned long long)(r->header),
+ *					__builtin_classify_type(r->header));
+ */
+static const char *add_ids(struct instrumenting *in, size_t f, const struct directive *d, const char *label, const char *guard,
+			   struct str *ret)
+{
+	const struct { const char *kind, *expression; } ids[] = {
+		{ "VPROF_KIND_TRACE", d->interval->trace }, { "VPROF_KIND_SPAN", d->interval->span },
+		{ "VPROF_KIND_PARENT", d->interval->parent },
+	};
+	const char *problem = NULL;
+
+	for (size_t i = 0; d->kind == DIRECTIVE_START && !problem && i < ARRAY_SIZE(ids); i++) {
+		_cleanup_(str_release) struct str value = STR_INIT;
+
+		if (!ids[i].expression)
+			continue;
+		problem = expression_expand(ids[i].expression, parameter_name_of, &in->parsed->functions.items[f], NULL, &value);
+		if (!problem)
+			str_addf(ret, " if (%s) vprof_event(%s, %s, %s, __builtin_classify_type%s);", guard, ids[i].kind, label, value.data,
+				 value.data + strlen("(unsigned long long)"));
+	}
+	return problem;
+}
+
 static const char *insert_before(struct instrumenting *in, size_t f, const struct directive *d, const char *kind,
 				 const char *label, const char *b)
 {
@@ -128,6 +156,8 @@ static const char *insert_before(struct instrumenting *in, size_t f, const struc
 
 	if (!problem)
 		problem = guard_of(in, f, d, &guard);
+	if (!problem)
+		problem = add_ids(in, f, d, label, guard.data, &e->before);
 	if (problem)
 		return problem;
 	str_addf(&e->before, " if (%s) vprof_event(%s, %s, %s, %s);", guard.data, kind, label, key.data, b);
@@ -172,6 +202,8 @@ static const char *insert_at_return(struct instrumenting *in, size_t f, const st
 		xasprintf("(unsigned long long)&" HERE "%zu", f) : NULL;
 	const char *problem = ends ? insert_before(in, f, d, "VPROF_KIND_FINISH", label, "0") : NULL;
 
+	if (!problem && d->kind == DIRECTIVE_START)
+		problem = add_ids(in, f, d, label, "vprof_event", &in->bodies.items[f].before);
 	return problem ? problem : add_later(in, f, d, event_kinds[d->kind], label, here);
 }
 
@@ -216,19 +248,21 @@ static const char *insert_at_line(struct instrumenting *in, size_t f, const stru
 				  const char *label)
 {
 	struct line_search s = { .in = in, .wanted = d->location, .line = UINT32_MAX };
-	_cleanup_(str_release) struct str key = STR_INIT, guard = STR_INIT;
+	_cleanup_(str_release) struct str key = STR_INIT, guard = STR_INIT, ids = STR_INIT;
 	const char *problem = expression_expand(key_of(d), parameter_name_of,
 						&in->parsed->functions.items[f], NULL, &key);
 
 	if (!problem)
 		problem = guard_of(in, f, d, &guard);
+	if (!problem)
+		problem = add_ids(in, f, d, label, guard.data, &ids);
 	parsed_statements(in->parsed, f, see_statement, &s);
 	if (!problem && s.line == UINT32_MAX)
 		problem = "no statement starts at or after this line in its function";
 	if (problem)
 		return problem;
-	edits_insert(&in->edits, s.found.range.start, "%sif (%s) vprof_event(%s, %s, %s, 0); ",
-		     s.found.in_block ? "" : "{ ", guard.data, event_kinds[d->kind], label, key.data);
+	edits_insert(&in->edits, s.found.range.start, "%s%s%sif (%s) vprof_event(%s, %s, %s, 0); ",
+		     s.found.in_block ? "" : "{ ", str_cstr(&ids), ids.len ? " " : "", guard.data, event_kinds[d->kind], label, key.data);
 	if (!s.found.in_block)
 		edits_insert(&in->edits, statement_end(in, s.found.range.end), " }");
 	in->event_cnt++;

@@ -338,6 +338,15 @@ static uint64_t hash_location(uint64_t h, const struct location *l)
 	return hash_str(h, text);
 }
 
+static uint64_t hash_interval(uint64_t h, const struct interval_directive *i)
+{
+	const char *const texts[] = { i->name, i->key, i->trace, i->span, i->parent };
+
+	for (size_t k = 0; k < ARRAY_SIZE(texts); k++)
+		h = hash_str(h, texts[k] ? texts[k] : "");
+	return h;
+}
+
 static uint64_t hash_directives(uint64_t h, const struct unit *u, const struct launcher_options *o)
 {
 	_cleanup_(directives_release) struct directives all = { .list = { NULL, 0, 0 } };
@@ -351,8 +360,7 @@ static uint64_t hash_directives(uint64_t h, const struct unit *u, const struct l
 				continue;
 			h = hash_u64(h, d->kind);
 			h = hash_location(h, d->location);
-			h = hash_str(h, d->interval->name);
-			h = hash_str(h, d->interval->key ? d->interval->key : "");
+			h = hash_interval(h, d->interval);
 		}
 	}
 	return h;
@@ -383,7 +391,7 @@ uint64_t settings_of(const struct launcher_options *o)
 		const struct directive *d = &all.list.items[i];
 
 		h = hash_location(hash_u64(h, d->kind), d->location);
-		h = hash_str(hash_str(h, d->interval->name), d->interval->key ? d->interval->key : "");
+		h = hash_interval(h, d->interval);
 	}
 	return hash_sync(h, o);
 }

@@ -294,6 +294,9 @@ void interval_directive_release(struct interval_directive *d)
 {
 	free(d->name);
 	free(d->key);
+	free(d->trace);
+	free(d->span);
+	free(d->parent);
 	location_release(&d->start);
 	location_release(&d->end);
 	for (size_t i = 0; i < d->resumes.cnt; i++)

@@ -52,6 +52,7 @@ struct interval_directive {
 	struct location start, end;
 	VEC(struct location) resumes;
 	char *key;			/* C expression, argN and ret allowed; NULL: the thread */
+	char *trace, *span, *parent;	/* C expressions at its start: ids (runtime/ids.h); NULL: unknown */
 	bool inner;			/* nested = inner: of nested ones the innermost counts */
 };
 

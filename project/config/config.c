@@ -92,6 +92,30 @@ static int set_key(struct reader *r, struct interval_directive *i, const char *v
 	return 0;
 }
 
+static int set_trace(struct reader *r, struct interval_directive *i, const char *value)
+{
+	(void)r;
+	free(i->trace);
+	i->trace = xstrdup(value);
+	return 0;
+}
+
+static int set_span(struct reader *r, struct interval_directive *i, const char *value)
+{
+	(void)r;
+	free(i->span);
+	i->span = xstrdup(value);
+	return 0;
+}
+
+static int set_parent(struct reader *r, struct interval_directive *i, const char *value)
+{
+	(void)r;
+	free(i->parent);
+	i->parent = xstrdup(value);
+	return 0;
+}
+
 static int set_nested(struct reader *r, struct interval_directive *i, const char *value)
 {
 	i->inner = strcmp(value, "inner") == 0;
@@ -270,6 +294,9 @@ static const struct {
 	{ "interval", "end", set_end },
 	{ "interval", "resume", set_resume },
 	{ "interval", "key", set_key },
+	{ "interval", "trace", set_trace },
+	{ "interval", "span", set_span },
+	{ "interval", "parent", set_parent },
 	{ "interval", "nested", set_nested },
 	{ "sync", "acquire", set_acquire },
 	{ "sync", "release", set_release },

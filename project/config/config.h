@@ -2,7 +2,7 @@
 /*
  * config.h - vprof.conf(5): git-config style INI, read by inih.
  *
- *	[interval "request"]  start end resume (may repeat) key
+ *	[interval "request"]  start end resume (may repeat) key trace span parent
  *	[sync]     acquire release enqueue dequeue (may repeat)
  *	[build]    command
  *	[run]      command

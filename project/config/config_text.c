@@ -33,6 +33,7 @@ const char config_template[] =
 	"#     end    = send_reply@return\n"
 	"#     resume = handle_request@entry     ; another thread starts to work on it (may repeat)\n"
 	"#     key    = arg0->id                 ; what tells two of them apart; default: the thread\n"
+	"#     trace  = arg0->traceparent        ; W3C's, of requests that cross hosts (vprof stitch)\n"
 	"\n"
 	"# pthread, semaphore and sleep functions are known.  Your own locks and queues:\n"
 	"#\n"
@@ -78,6 +79,12 @@ char *config_interval_text(const struct interval_directive *d)
 	}
 	if (d->key)
 		add_setting(&s, "key", d->key);
+	if (d->trace)
+		add_setting(&s, "trace", d->trace);
+	if (d->span)
+		add_setting(&s, "span", d->span);
+	if (d->parent)
+		add_setting(&s, "parent", d->parent);
 	if (d->inner)
 		add_setting(&s, "nested", "inner");
 	return str_take(&s);

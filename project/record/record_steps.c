@@ -251,6 +251,7 @@ static int open_drainer(struct store *s, const struct run *run, const struct arg
 		.arena_bytes = (size_t)o->buffer_mib * 1024 * 1024,
 		.sample_full = o->sample.full,
 		.sample_of = o->sample.of,
+		.sample_by_trace = o->sample_by_trace,
 		.budget = budget_of(o),
 		.experiments = o->experiments,
 		.notes_order = o->notes_order,

@@ -15,6 +15,7 @@ struct record_options {
 	bool inherit_arena;		/* they inherit a descriptor of it */
 	bool stdout_to_stderr;		/* of the command: our stdout is for a document */
 	struct sample sample;		/* which intervals are recorded in full */
+	bool sample_by_trace;		/* ... by their trace ids, the same on each host */
 	enum kernel_mode kernel;
 	enum kernel_stacks stacks;
 	unsigned samples_hz;		/* of each CPU; 0: none */

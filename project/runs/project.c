@@ -13,6 +13,7 @@
 #include "instrumenter/plan/plan.h"
 #include "project/config/locate.h"
 #include "project/config/paths.h"
+#include "project/digests/recorded_by.h"
 #include "project/runs/digest_runs.h"
 #include "project/notices.h"
 #include "project/runs/callers.h"
@@ -175,7 +176,15 @@ int run_part_read(struct store *s, const struct run_part *part, struct trace **r
 
 	if (r == 0 && part->kernel)
 		r = kernel_add(*ret, part->kernel, reterr);
-	return r == -EBADMSG && part->kernel ? read_without_kernel(s, path, ret, r, reterr) : r;
+	if (r == -EBADMSG && part->kernel)
+		r = read_without_kernel(s, path, ret, r, reterr);
+	if (r == 0 && !part->tuples && ((*ret)->ids.cnt || (*ret)->remote_calls.cnt)) {
+		struct summed_source by;
+
+		recorded_by_read(path, (*ret)->arena, &by);
+		(*ret)->host = *by.host ? by.host : NULL;
+	}
+	return r;
 }
 
 int run_trace_read(struct store *s, const struct run *r, struct trace **ret, struct diag *reterr)

@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "project/runs/run_parts.h"
+#include "trace/tuples/tuples.h"
 
 /* Takes over both paths; the kernel's file may be missing. */
 static void add(run_parts *list, uint32_t run, char *path, char *kernel, bool tuples)
@@ -112,4 +113,29 @@ int run_create_from(struct store *s, const char *source, const struct args *word
 	run->started_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 	run->status = RUN_RECORDED;
 	return run_create(s, run, reterr);
+}
+
+static int save_tuples(const char *path, const struct trace *t, struct diag *reterr)
+{
+	_cleanup_(fclosep) FILE *out = fopen(path, "we");
+	int r = out ? tuples_write(out, t) : -errno;
+
+	if (r == 0 && fflush(out) != 0)
+		r = -errno;
+	if (r < 0)
+		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot write '%s': %s", path, strerror(-r));
+	return 0;
+}
+
+int run_create_of_tuples(struct store *s, const char *source, const struct args *words, const char *name, const struct trace *t,
+			 struct run *run, struct diag *reterr)
+{
+	_cleanup_(freep) char *dir = NULL, *path = NULL;
+	int r = run_create_from(s, source, words, name, run, reterr);
+
+	if (r < 0)
+		return r;
+	dir = run_dir(s, run->number);
+	path = path_join(dir, "trace.tuples");
+	return save_tuples(path, t, reterr);
 }

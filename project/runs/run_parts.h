@@ -12,6 +12,7 @@
 
 #include "base/proc.h"
 #include "store/store.h"
+#include "trace/model.h"
 
 struct run_part {
 	uint32_t run;			/* the run that recorded or imported it */
@@ -28,5 +29,9 @@ void run_parts_release(run_parts *list);
 /* Creates a run from runs, or from files, named by the words: `vprof merge 1 2`.  name NULL: it has none. */
 int run_create_from(struct store *s, const char *source, const struct args *words, const char *name,
 		    struct run *run, struct diag *reterr);
+
+/* ... with the trace as its tuples. */
+int run_create_of_tuples(struct store *s, const char *source, const struct args *words, const char *name, const struct trace *t,
+			 struct run *run, struct diag *reterr);
 
 #endif

@@ -111,14 +111,14 @@ static void causes_text(const struct style *s, const struct view_input *in)
 	print_legend(s, in);
 }
 
-static json_t *waiter_json(const struct summed_cause *c)
+static json_t *waiter_json(const struct run *run, const struct summed_cause *c)
 {
 	json_t *o;
 
 	if (!c->has_waiter)
 		return json_null();
 	o = json_object();
-	json_set(o, "function", json_text(c->waiter));
+	json_set_function(o, run, c->waiter);
 	json_set(o, "file", json_text(c->waiter_file));
 	json_set(o, "line", c->waiter_line ? json_integer(c->waiter_line) : json_null());
 	json_set(o, "wait", json_wait(true, c->waited));
@@ -126,14 +126,14 @@ static json_t *waiter_json(const struct summed_cause *c)
 	return o;
 }
 
-static json_t *cause_json(const struct summed_cause *c, size_t rank)
+static json_t *cause_json(const struct run *run, const struct summed_cause *c, size_t rank)
 {
 	json_t *o = json_object(), *places = json_array();
 
 	for (size_t i = 0; i < c->places.cnt; i++)
 		json_add(places, json_integer(c->places.items[i]));
 	json_set(o, "rank", json_integer((json_int_t)rank));
-	json_set(o, "function", json_text(c->function));
+	json_set_function(o, run, c->function);
 	json_set(o, "file", json_text(c->file));
 	json_set(o, "line", c->line ? json_integer(c->line) : json_null());
 	json_set(o, "wait", json_wait(c->is_wait, c->wait));
@@ -145,7 +145,7 @@ static json_t *cause_json(const struct summed_cause *c, size_t rank)
 	json_set(o, "known", json_boolean(c->known));
 	json_set(o, "places", places);
 	json_set(o, "mean_ns", json_ns(c->mean_ns));
-	json_set(o, "through", waiter_json(c));
+	json_set(o, "through", waiter_json(run, c));
 	return o;
 }
 
@@ -154,7 +154,7 @@ static json_t *causes_json(const struct view_input *in)
 	json_t *o = json_results("causes", in), *list = json_array();
 
 	for (size_t i = 0; i < in->findings->causes.cnt; i++)
-		json_add(list, cause_json(&in->findings->causes.items[i], i + 1));
+		json_add(list, cause_json(in->run, &in->findings->causes.items[i], i + 1));
 	json_set(o, "sentence", sentence_json(in));
 	json_set(o, "causes", list);
 	return o;

@@ -347,7 +347,7 @@ static void factors_text(const struct style *s, const struct view_input *in)
 
 /* ---- JSON ---- */
 
-static json_t *because_json(const struct factor *f)
+static json_t *because_json(const struct run *run, const struct factor *f)
 {
 	json_t *list = json_array();
 
@@ -355,7 +355,7 @@ static json_t *because_json(const struct factor *f)
 		const struct because *b = &f->because_of.items[i];
 		json_t *o = json_object();
 
-		json_set(o, "function", json_text(b->function));
+		json_set_function(o, run, b->function);
 		json_set(o, "file", json_text(b->file));
 		json_set(o, "wait", json_wait(b->is_wait, b->wait));
 		json_set(o, "device", json_text(b->device));
@@ -428,7 +428,7 @@ static json_t *factor_json(const struct view_input *in, const struct factor *f, 
 		json_add(sites, json_text(f->call_sites.items[i]));
 	json_set(o, "rank", json_integer((json_int_t)rank));
 	json_set(o, "kind", json_text(factor_kind_name(f->kind)));
-	json_set(o, "function", json_text(f->function));
+	json_set_function(o, in->run, f->function);
 	json_set(o, "file", json_text(f->file));
 	json_set(o, "line", f->line ? json_integer(f->line) : json_null());
 	json_set(o, "functions", functions_json(f));
@@ -443,7 +443,7 @@ static json_t *factor_json(const struct view_input *in, const struct factor *f, 
 	json_set(o, "mean_ns", json_ns(f->mean_ns));
 	json_set(o, "open", json_boolean(f->open));
 	json_set(o, "call_sites", sites);
-	json_set(o, "because_of", because_json(f));
+	json_set(o, "because_of", because_json(in->run, f));
 	json_set(o, "waited_in", waiters_json(in->findings, f));
 	return o;
 }

@@ -312,14 +312,14 @@ static json_t *peer_json(const struct findings *f, const struct node *n)
 	return best ? peer_text(best) : json_null();
 }
 
-static json_t *node_json(const struct findings *f, const struct node *n)
+static json_t *node_json(const struct run *run, const struct findings *f, const struct node *n)
 {
 	json_t *o = json_object();
 
 	json_set(o, "id", json_integer(n->id));
 	json_set(o, "parent", n->parent == NODE_NONE ? json_null() : json_integer(n->parent));
 	json_set(o, "kind", json_text(node_kind_name(n->kind)));
-	json_set(o, "function", json_text(n->function));
+	json_set_function(o, run, n->function);
 	json_set(o, "file", json_text(n->file));
 	json_set(o, "line", n->line ? json_integer(n->line) : json_null());
 	json_set(o, "call_site", json_text(n->call_site));
@@ -382,7 +382,7 @@ static json_t *variance_tree_json(const struct view_input *in)
 	json_t *o = json_results("variance-tree", in), *nodes = json_array();
 
 	for (size_t i = 0; i < f->nodes.cnt; i++)
-		json_add(nodes, node_json(f, &f->nodes.items[i]));
+		json_add(nodes, node_json(in->run, f, &f->nodes.items[i]));
 	json_set(o, "sentence", sentence_json(in));
 	json_set(o, "nodes", nodes);
 	json_set(o, "covariances", covariances_json(f));

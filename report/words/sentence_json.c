@@ -28,9 +28,9 @@ static bool is_sure_of_factor(const struct findings *f, const struct factor *x, 
 }
 
 /* What it is about. */
-static void set_subject(json_t *o, const char *function, const char *file, uint32_t line, json_t *wait, const char *peer)
+static void set_subject(json_t *o, const struct run *run, const char *function, const char *file, uint32_t line, json_t *wait, const char *peer)
 {
-	json_set(o, "function", json_text(function));
+	json_set_function(o, run, function);
 	json_set(o, "file", json_text(file));
 	json_set(o, "line", line ? json_integer(line) : json_null());
 	json_set(o, "wait", wait);
@@ -49,11 +49,11 @@ json_t *sentence_json(const struct view_input *in)
 	json_set(o, "text", json_text(text));
 	json_set(o, "sure", json_boolean(c ? is_sure(f, c, select->threshold) : x && is_sure_of_factor(f, x, select)));
 	if (c)
-		set_subject(o, c->function, c->file, c->line, json_wait(c->known && c->is_wait, c->wait), c->peer);
+		set_subject(o, in->run, c->function, c->file, c->line, json_wait(c->known && c->is_wait, c->wait), c->peer);
 	else if (x)
-		set_subject(o, x->function, x->file, x->line, json_wait(x->is_wait, x->wait), NULL);
+		set_subject(o, in->run, x->function, x->file, x->line, json_wait(x->is_wait, x->wait), NULL);
 	else
-		set_subject(o, NULL, NULL, 0, json_null(), NULL);
+		set_subject(o, in->run, NULL, NULL, 0, json_null(), NULL);
 	json_set(o, "share", c ? json_number(c->share) : x ? json_number(x->paper_contribution) : json_null());
 	json_set(o, "ci95", json_ci95(c && c->has_ci95, c ? c->ci95 : NULL));
 	return o;

@@ -137,6 +137,7 @@ struct arena_control {
 	uint32_t switches_are_told;	/* whether threads learn that they were off the CPU (runtime/shared/switched.h) */
 	uint64_t sample_seed;
 	uint32_t notes_order;		/* every synchronisation is logged (runtime/waits/order.h) */
+	uint32_t sample_by_trace;	/* not by lot, where an interval has a trace id */
 	uint32_t as_sampled;		/* few intervals are recorded in full: functions that are always recorded only by choice
 					 * are recorded inside intervals */
 	uint64_t slots, links, stacks, heads, functions, index, labels, text, plan, releasers, waiters, places, lots,

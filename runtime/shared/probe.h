@@ -88,7 +88,12 @@ enum vprof_kind {
 	VPROF_KIND_WORK,		/* label, a = value: amount of inherent work */
 	VPROF_KIND_FINISH,		/* label, a = key: a function begins that ends the interval as it returns:
 					 * RESUME, if this thread does not work on it yet */
-	VPROF_KIND_HANDED		/* label, a = key: the function that began it returns, another one ends it */
+	VPROF_KIND_HANDED,		/* label, a = key: the function that began it returns, another one ends it */
+	VPROF_KIND_TRACE,		/* label, a = id of the trace to which the next interval of this name belongs that this
+					 * thread begins; b: what a is, as __builtin_classify_type() has it (runtime/ids.h) */
+	VPROF_KIND_SPAN,		/* ... its own span, likewise */
+	VPROF_KIND_PARENT,		/* ... its parent's span */
+	VPROF_KIND_CALL			/* a = span of a call of another service, which this thread makes now; b: as above */
 };
 
 enum { VPROF_NEVER_SPINS = 16 };

@@ -61,6 +61,8 @@ static void see_tids(struct merge_numbers *n, size_t part, const struct trace *p
 		merge_numbers_see(n, part, p->false_wakeups.items[i].tid);
 	for (size_t i = 0; i < p->stack_spans.cnt; i++)
 		merge_numbers_see(n, part, p->stack_spans.items[i].tid);
+	for (size_t i = 0; i < p->remote_calls.cnt; i++)
+		merge_numbers_see(n, part, p->remote_calls.items[i].tid);
 }
 
 static void see_sid(struct merge_numbers *n, size_t part, uint64_t sid)
@@ -79,6 +81,8 @@ static void see_sids(struct merge_numbers *n, size_t part, const struct trace *p
 		see_sid(n, part, p->invocations.items[i].sid);
 	for (size_t i = 0; i < p->works.cnt; i++)
 		see_sid(n, part, p->works.items[i].sid);
+	for (size_t i = 0; i < p->ids.cnt; i++)
+		see_sid(n, part, p->ids.items[i].sid);
 }
 
 void trace_merger_look(struct trace_merger *m, size_t part, const struct trace *t)
@@ -333,6 +337,12 @@ static void add_intervals(const struct adding *a, const struct trace *p)
 		w.name = a->of->work_name.items[w.name];
 		VEC_ADD(&a->to->works, w);
 	}
+	for (size_t i = 0; i < p->ids.cnt; i++) {
+		struct interval_ids ids = p->ids.items[i];
+
+		ids.sid = sid_of(a, ids.sid);
+		VEC_ADD(&a->to->ids, ids);
+	}
 }
 
 static void add_invocations(const struct adding *a, const struct trace *p)
@@ -385,6 +395,12 @@ static void add_lines(const struct adding *a, const struct trace *p)
 
 		w.tid = tid_of(a, w.tid);
 		VEC_ADD(&a->to->false_wakeups, w);
+	}
+	for (size_t i = 0; i < p->remote_calls.cnt; i++) {
+		struct remote_call c = p->remote_calls.items[i];
+
+		c.tid = tid_of(a, c.tid);
+		VEC_ADD(&a->to->remote_calls, c);
 	}
 	for (size_t i = 0; i < p->stack_spans.cnt; i++) {
 		struct stack_span s = p->stack_spans.items[i];

@@ -82,7 +82,7 @@ void replay_reset(struct reading *rd)
 {
 	struct trace *t = rd->t;
 
-	t->intervals.cnt = t->creations.cnt = t->works.cnt = t->pairings.cnt = 0;
+	t->intervals.cnt = t->creations.cnt = t->works.cnt = t->pairings.cnt = t->ids.cnt = t->remote_calls.cnt = 0;
 	t->losses = (struct losses){ .records = 0 };
 	for (size_t i = 0; i < rd->raw.threads.cnt; i++)
 		rd->histories[i].changes.cnt = rd->histories[i].unknown.cnt = rd->histories[i].is_redone = 0;
@@ -503,6 +503,22 @@ static void play_leave(struct replay *p, const struct raw_event *e)
 		drop_label(p, e, at - 1);
 }
 
+/* Only of traces that are read as a whole: windows would keep them for ever. */
+static void play_ids(struct replay *p, const struct raw_event *e)
+{
+	uint64_t sid = top_sid(p, e->thread);
+	struct worker *w = sid == SID_NONE ? NULL : find_worker(p, sid);
+
+	if (!p->rd->is_whole)
+		return;
+	if (e->kind == EVENT_CALL) {
+		VEC_ADD(&p->t->remote_calls, (struct remote_call){ tid_of(p, e->thread), e->words[0], e->ns });
+	} else if (w && !w->has_ids) {
+		w->has_ids = true;	/* the outermost BEGIN's */
+		VEC_ADD(&p->t->ids, (struct interval_ids){ sid, { e->words[0], e->words[1] }, e->words[2], e->words[3] });
+	}
+}
+
 static void play(struct replay *p, const struct raw_event *e)
 {
 	play_pauses(p, e->ns);
@@ -548,6 +564,10 @@ static void play(struct replay *p, const struct raw_event *e)
 		break;
 	case EVENT_WORK:
 		play_work(p, e);
+		break;
+	case EVENT_IDS:
+	case EVENT_CALL:
+		play_ids(p, e);
 		break;
 	case EVENT_LOSS:
 		p->t->losses.records += e->words[1];

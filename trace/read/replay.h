@@ -38,6 +38,7 @@ struct reading {
 	struct spans *offs;		/* by thread: time off the CPU outside of waits; NULL: none is known */
 	int64_t before_ns;		/* windows (stream.h): when the one before ended; else INT64_MIN */
 	int64_t until_ns;		/* ... when this one ends; else INT64_MAX */
+	bool is_whole;			/* not in windows */
 	bool unfit;			/* an earlier window was not complete: see stream.h */
 };
 

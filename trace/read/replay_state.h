@@ -30,6 +30,7 @@ struct worker {				/* of an interval that is open */
 	int64_t polled_ns;		/* when its thread first polled since; INT64_MAX: not yet (replay_left.c) */
 	int64_t left_ns;		/* when its loop left it; INT64_MAX: it did not */
 	bool out_of_sight;		/* its thread's stack of them was full */
+	bool has_ids;
 	bool is_spent;			/* the innermost of nested ones counts, and has ended */
 	uint64_t older;			/* sid of one of the same name and key that another thread works on; 0: none */
 	uint32_t rank;			/* its rank among those */

@@ -25,6 +25,7 @@
 #include "trace/peers.h"
 #include "trace/tuples/tuples_check.h"
 #include "trace/tuples/tuples_fields.h"
+#include "trace/tuples/tuples_ids.h"
 #include "base/banned.h"
 
 #define FIELDS_MAX 9			/* of the longest tuple; one more is damage in every kind */
@@ -55,6 +56,9 @@ static const struct tuple_kind {
 	{ "false-wakeup", 2, 2, "false-wakeup TID TIME_NS", parse_false_wakeup },
 	{ "stack", 4, 4, "stack TID START_NS END_NS FUNCTION[@PLACE];...", parse_stack },
 	{ "order", 4, 5, "order TID TIME_NS OBJECT take|share|give|post|meet [SINCE_NS]", parse_order },
+	{ "ids", 4, 4, "ids SID TRACE SPAN PARENT", tuples_parse_ids },
+	{ "remote-call", 3, 3, "remote-call TID SPAN TIME_NS", tuples_parse_remote_call },
+	{ "host", 1, 1, "host NAME", tuples_parse_host },
 };
 
 static void parser_init(struct parser *p, struct diag *reterr)
@@ -200,7 +204,7 @@ static int parse_line(struct parser *p, const char *line, size_t len, bool *head
 			kind = &tuple_kinds[i];
 	if (!kind)
 		return field_expected(p, "interval, segment, invocation, wakeup, creation, call, work, thread, "
-				"false-wakeup, stack or order", &f[0]);
+				"false-wakeup, stack, order, ids, remote-call or host", &f[0]);
 	p->usage = kind->usage;
 	if (cnt - 1 < kind->min)
 		return field_expected(p, "more fields", NULL);

@@ -14,6 +14,9 @@
  *	false-wakeup TID TIME_NS
  *	stack      TID START_NS END_NS FUNCTION[@PLACE];...
  *	order      TID TIME_NS OBJECT take|share|give|post|meet [SINCE_NS]
+ *	ids        SID TRACE SPAN PARENT
+ *	remote-call TID SPAN TIME_NS
+ *	host       NAME
  *
  * A field that begins with '#' opens a comment.  In names %XX (hexadecimal) stands for a byte that
  * would end the field: "operator%20new"; the first '@' of FUNCTION starts its call site.

@@ -8,6 +8,7 @@
  * field: "operator new" -> "operator%20new".
  */
 #include "trace/tuples/tuples.h"
+#include "trace/tuples/tuples_ids.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -51,6 +52,8 @@ static struct trace *sorted_copy(const struct trace *t)
 	COPY(creations);
 	COPY(calls);
 	COPY(works);
+	COPY(ids);
+	COPY(remote_calls);
 	COPY(threads);
 	COPY(false_wakeups);
 	COPY(stack_spans);
@@ -70,6 +73,8 @@ static void sorted_copy_free(struct trace *copy)
 	free(copy->creations.items);
 	free(copy->calls.items);
 	free(copy->works.items);
+	free(copy->ids.items);
+	free(copy->remote_calls.items);
 	free(copy->threads.items);
 	free(copy->false_wakeups.items);
 	free(copy->stack_spans.items);
@@ -102,6 +107,12 @@ int tuples_write(FILE *out, const struct trace *t)
 	write_rest(&w);
 	write_threads(&w);
 	write_orders(&w);
+	tuples_write_ids(out, copy);
+	if (t->host && (t->ids.cnt || t->remote_calls.cnt)) {	/* it matters only to those who put a request's parts together */
+		fputs("host ", out);
+		write_name(out, t->host);
+		fputc('\n', out);
+	}
 	for (size_t i = 0; i < t->functions.cnt; i++)
 		free(w.functions[i]);
 	free(w.functions);

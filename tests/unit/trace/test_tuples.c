@@ -23,7 +23,7 @@ static const struct {
 	{ "vprof-tuples 2\n", "t:1: expected \"vprof-tuples 1\" as the first line, found \"2\"" },
 	{ "wakeup 1 2 3\n", "t:1: expected \"vprof-tuples 1\"" },
 	{ HEADER "\n#\nsegmnt 1 1 0 9 running\n",
-	  "t:4: expected interval, segment, invocation, wakeup, creation, call, work, thread, false-wakeup, stack or order, found \"segmnt\"" },
+	  "t:4: expected interval, segment, invocation, wakeup, creation, call, work, thread, false-wakeup, stack, order, ids, remote-call or host, found \"segmnt\"" },
 	{ HEADER "segment 1 1 0 9\n",
 	  "t:2: expected more fields in \"segment TID SID START_NS END_NS STATE\", found nothing" },
 	{ HEADER "segment 1 1 0 9 running 7\n", "t:2: expected fewer fields" },

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * stitch.c - the runs of several hosts as one: join.c, clock.c, explain.c, write.c, one after the other.
+ */
+#include "trace/stitch/stitch.h"
+
+#include <string.h>
+#include "base/banned.h"
+#include "base/saturate.h"
+#include "trace/merge/merge.h"
+#include "trace/stitch/stitching.h"
+
+/* FUNCTION@HOST, so that functions of two hosts stay apart. */
+static void name_functions(struct trace *t, const char *host)
+{
+	for (size_t i = 0; i < t->functions.cnt; i++) {
+		_cleanup_(freep) char *name = xasprintf("%s@%s", t->functions.items[i].name, host);
+
+		t->functions.items[i].name = arena_strdup(t->arena, name);
+	}
+}
+
+static void note_run(struct map *runs, uint64_t number, size_t run)
+{
+	uint64_t *slot = map_slot(runs, number);
+
+	*slot = *slot ? *slot : run + 1;
+}
+
+/* traces_merge() has put the parts' arrays one behind the other. */
+static void note_runs(struct stitching *s, struct trace *const *parts)
+{
+	size_t interval = 0, segment = 0, wakeup = 0, creation = 0, call = 0, thread = 0;
+	const struct trace *t = s->t;
+
+	for (size_t run = 0; run < s->run_cnt; run++) {
+		const struct trace *p = parts[run];
+
+		for (size_t end = interval + p->intervals.cnt; interval < end; interval++) {
+			note_run(s->run_of_sid, t->intervals.items[interval].sid, run);
+			note_run(s->run_of_tid, t->intervals.items[interval].start_tid, run);
+		}
+		for (size_t end = segment + p->segments.cnt; segment < end; segment++)
+			note_run(s->run_of_tid, t->segments.items[segment].tid, run);
+		for (size_t end = wakeup + p->wakeups.cnt; wakeup < end; wakeup++)
+			note_run(s->run_of_tid, t->wakeups.items[wakeup].tid, run);
+		for (size_t end = creation + p->creations.cnt; creation < end; creation++)
+			note_run(s->run_of_tid, t->creations.items[creation].tid2, run);
+		for (size_t end = call + p->invocations.cnt; call < end; call++)
+			note_run(s->run_of_tid, t->invocations.items[call].tid, run);
+		for (size_t end = thread + p->threads.cnt; thread < end; thread++)
+			note_run(s->run_of_tid, t->threads.items[thread].tid, run);
+	}
+}
+
+/* No time is before 0. */
+static void begin_at_zero(struct trace *t)
+{
+	int64_t first_ns = 0;
+
+	for (size_t i = 0; i < t->segments.cnt; i++)
+		first_ns = t->segments.items[i].start_ns < first_ns ? t->segments.items[i].start_ns : first_ns;
+	for (size_t i = 0; i < t->invocations.cnt; i++)
+		first_ns = t->invocations.items[i].start_ns < first_ns ? t->invocations.items[i].start_ns : first_ns;
+	for (size_t i = 0; i < t->intervals.cnt; i++)
+		first_ns = t->intervals.items[i].start_ns < first_ns ? t->intervals.items[i].start_ns : first_ns;
+	for (size_t i = 0; i < t->wakeups.cnt; i++)
+		first_ns = t->wakeups.items[i].time_ns < first_ns ? t->wakeups.items[i].time_ns : first_ns;
+	for (size_t i = 0; i < t->creations.cnt; i++)
+		first_ns = t->creations.items[i].time_ns < first_ns ? t->creations.items[i].time_ns : first_ns;
+#define LATER(v, field)									\
+	for (size_t i = 0; i < (v).cnt; i++)						\
+		(v).items[i].field = narrow_saturated((__int128)(v).items[i].field - first_ns)
+	if (first_ns == 0)
+		return;
+	LATER(t->segments, start_ns);
+	LATER(t->segments, end_ns);
+	LATER(t->invocations, start_ns);
+	LATER(t->invocations, end_ns);
+	LATER(t->intervals, start_ns);
+	for (size_t i = 0; i < t->intervals.cnt; i++)
+		if (t->intervals.items[i].end_ns != INT64_MIN)
+			t->intervals.items[i].end_ns = narrow_saturated((__int128)t->intervals.items[i].end_ns - first_ns);
+	LATER(t->wakeups, time_ns);
+	LATER(t->false_wakeups, time_ns);
+	LATER(t->creations, time_ns);
+	LATER(t->creations, time2_ns);
+#undef LATER
+}
+
+static void release(struct stitching *s)
+{
+	trace_free(s->t);
+	map_free(s->run_of_tid);
+	map_free(s->run_of_sid);
+	map_free(s->interval_of);
+	map_free(s->remote_of);
+	map_free(s->explained_of);
+	VEC_RELEASE(&s->waits);
+	VEC_RELEASE(&s->remotes);
+	VEC_RELEASE(&s->explained);
+	for (size_t i = 0; i < s->lines.cnt; i++)
+		VEC_RELEASE(&s->lines.items[i].knots);
+	VEC_RELEASE(&s->lines);
+	free(s->clocks);
+	free(s->frame);
+	trace_free(s->out);
+}
+
+struct trace *stitch(struct trace *const *parts, const char *const *hosts, size_t cnt, struct stitched *ret)
+{
+	struct stitching s = {
+		.run_cnt = cnt, .hosts = hosts, .run_of_tid = map_new(), .run_of_sid = map_new(), .interval_of = map_new(),
+		.remote_of = map_new(), .explained_of = map_new(), .clocks = xcalloc(cnt + 1, sizeof(*s.clocks)), .ret = ret,
+	};
+	struct trace *made = NULL;
+
+	*ret = (struct stitched){ .joined = 0 };
+	for (size_t run = 0; run < cnt; run++)
+		name_functions(parts[run], hosts[run]);
+	s.t = traces_merge(parts, cnt);
+	note_runs(&s, parts);
+	trace_sort(s.t);
+	for (size_t i = 0; i < s.t->intervals.cnt; i++)
+		map_set(s.interval_of, s.t->intervals.items[i].sid, i + 1);
+	stitch_join(&s);
+	stitch_clocks(&s);
+	stitch_explain(&s);
+	if (ret->joined) {
+		s.out = trace_new();
+		stitch_write(&s);
+		begin_at_zero(s.out);
+		made = TAKE_PTR(s.out);
+	}
+	release(&s);
+	return made;
+}
