@@ -276,6 +276,15 @@ static bool is_recorded(void)
 	return __atomic_load_n(&thread_self.arena->control->recording, __ATOMIC_RELAXED) == RECORDING_ON;
 }
 
+/* What concerns other hosts. */
+static void remote_event(unsigned int kind, struct vprof_label *label, uint64_t a, uint64_t b)
+{
+	if (kind == VPROF_KIND_CALL)
+		THREAD_LOG(EVENT_CALL, clock_ticks(), ids_span(a, b));
+	else
+		ids_note(kind, label_number(label, true), a, b);
+}
+
 void vprof_event(unsigned int kind, struct vprof_label *label, unsigned long long a,
 		 unsigned long long b)
 {
@@ -311,10 +320,8 @@ void vprof_event(unsigned int kind, struct vprof_label *label, unsigned long lon
 		THREAD_LOG(EVENT_DEQUEUE, clock_ticks(), a, b);
 		break;
 	case VPROF_KIND_ACQUIRE:
-		hold_begin(releasers_shared(a), b & VPROF_NEVER_SPINS);
-		break;
 	case VPROF_KIND_SPIN_BEGIN:
-		hold_begin(releasers_shared(a), false);
+		hold_begin(releasers_shared(a), kind == VPROF_KIND_ACQUIRE && b & VPROF_NEVER_SPINS);
 		break;
 	case VPROF_KIND_ACQUIRED:
 	case VPROF_KIND_SPIN_END:
@@ -332,10 +339,8 @@ void vprof_event(unsigned int kind, struct vprof_label *label, unsigned long lon
 	case VPROF_KIND_TRACE:
 	case VPROF_KIND_SPAN:
 	case VPROF_KIND_PARENT:
-		ids_note(kind, label_number(label, true), a, b);
-		break;
 	case VPROF_KIND_CALL:
-		THREAD_LOG(EVENT_CALL, clock_ticks(), ids_span(a, b));
+		remote_event(kind, label, a, b);
 		break;
 	}
 	errno = saved_errno;
