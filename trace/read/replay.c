@@ -506,7 +506,7 @@ static void play_leave(struct replay *p, const struct raw_event *e)
 /* Only of traces that are read as a whole: windows would keep them for ever. */
 static void play_ids(struct replay *p, const struct raw_event *e)
 {
-	uint64_t sid = top_sid(p, e->thread);
+	uint64_t sid = replay_top_sid(&p->stacks[e->thread]);
 	struct worker *w = sid == SID_NONE ? NULL : find_worker(p, sid);
 
 	if (!p->rd->is_whole)
