@@ -40,11 +40,13 @@ int iterate_read_look(struct loop *l, const char *text, struct findings **ret, s
 	return r;
 }
 
-/* No probe would tell more. */
+/* No probe would tell more: not of a wait, nor of the thread that was waited for, where it waited now and then (is_mixed). */
 bool iterate_look_answers(const struct findings *f, double threshold)
 {
-	return f->causes.cnt && f->causes.items[0].known && f->causes.items[0].share > threshold && !f->causes.items[0].is_estimated &&
-	       (f->causes.items[0].is_wait || !f->causes.items[0].function);
+	const struct summed_cause *c = f->causes.items;
+
+	return f->causes.cnt && c->known && c->share > threshold && !c->is_estimated &&
+	       (c->is_wait || !c->function || (c->is_mixed && c->has_waiter));
 }
 
 static void note_name(struct map *names, const char *function, bool deeper)

@@ -38,6 +38,7 @@ struct stay {				/* the time that a process spent in an image */
 };
 
 struct process {
+	uint32_t pid;
 	VEC(struct stay) stays;		/* in order of time */
 	uint64_t looked_ns;		/* when /proc was read last; 0: never */
 };
@@ -98,6 +99,7 @@ static struct process *process_of(struct images *i, uint32_t pid)
 	if (!*index) {
 		(void)VEC_EXTEND(&i->processes);
 		*index = i->processes.cnt;
+		i->processes.items[*index - 1].pid = pid;
 	}
 	return &i->processes.items[*index - 1];
 }
@@ -112,6 +114,7 @@ static struct image *new_image(struct images *i, struct process *p, uint64_t fro
 	struct image *image = xcalloc(1, sizeof(*image));
 
 	image->processes = 1;
+	image->pid = p->pid;
 	VEC_ADD(&i->all, image);
 	VEC_ADD(&p->stays, (struct stay){ from_ns, image });
 	return image;
@@ -141,6 +144,15 @@ static bool has_code(const char *path, uint64_t start)
 	       (strcmp(path, VDSO_NAME) == 0 && start > UINT32_MAX);
 }
 
+/* ".../jit-7.dump" */
+static bool is_dump(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	size_t len = name ? strlen(name) : 0;
+
+	return len > 10 && strncmp(name, "/jit-", 5) == 0 && strcmp(name + len - 5, ".dump") == 0;
+}
+
 static void add_mapping(struct images *i, struct process *p, const struct mapping *m, uint64_t ns)
 {
 	struct stay *stay = last_stay(p);
@@ -153,11 +165,14 @@ static void add_mapping(struct images *i, struct process *p, const struct mappin
 
 		for (size_t k = 0; k < image->mappings.cnt; k++)
 			VEC_ADD(&copy->mappings, image->mappings.items[k]);
+		copy->dump = image->dump;
 		image->processes--;
 		image = copy;
 	}
 	VEC_ADD(&image->mappings, *m);
 	image->changes++;
+	if (is_dump(m->path))
+		image->dump = m->path;
 }
 
 static void play_fork(struct images *i, const struct happening *h)

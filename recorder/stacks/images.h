@@ -20,6 +20,8 @@ struct image {
 	VEC(struct mapping) mappings;	/* of code; a later one replaces an earlier one */
 	unsigned int changes;		/* counts up when one is added */
 	unsigned int processes;		/* number of processes that have it */
+	uint32_t pid;			/* of the one that had it first */
+	const char *dump;		/* its jitdump (jit_names.h), which it has mapped; NULL: none */
 	struct unwinder *unwinder;	/* unwind.c's; NULL: none yet */
 };
 

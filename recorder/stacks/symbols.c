@@ -25,6 +25,7 @@
 #include "base/search.h"
 #include "recorder/stacks/cxx_name.h"
 #include "recorder/stacks/functions.h"
+#include "recorder/stacks/jit_names.h"
 #include "recorder/stacks/vdso.h"
 
 struct kernel_symbol {
@@ -220,6 +221,19 @@ static uint64_t key_of(const struct unwinder *u, uint64_t address)
 	return hash_u64(hash_u64(0, (uintptr_t)u), address);
 }
 
+/* What the process made itself, if it says so. */
+static void add_jit(struct str *to, const struct unwinder *u, uint64_t address)
+{
+	const char *file = NULL, *name;
+	int line = 0;
+
+	name = u->jit ? jit_names_find(u->jit, address, &file, &line) : NULL;
+	if (name)
+		add_frame(to, name, file, line);
+	else
+		str_add(to, "[unknown]");
+}
+
 static const char *text_of(struct symbols *s, const struct unwinder *u, uint64_t address)
 {
 	uint64_t key = key_of(u, address);
@@ -230,7 +244,7 @@ static const char *text_of(struct symbols *s, const struct unwinder *u, uint64_t
 		_cleanup_(str_release) struct str text = STR_INIT;
 
 		if (!module)
-			str_add(&text, "[unknown]");
+			add_jit(&text, u, address);
 		else if (add_address(s, &text, module, address))
 			note_unnamed(s, key, module);
 		*number = names_add(s->texts, str_cstr(&text)) + 1;

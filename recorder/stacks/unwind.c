@@ -26,8 +26,11 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "base/map.h"
+#include "recorder/stacks/jit_names.h"
 #include "recorder/stacks/vdso.h"
 #include "trace/kernel_format.h"
+
+#define JIT_ASK_NS 1000000000ULL
 
 enum { DWARF_REGISTER_CNT = 17, SHAPES_OF_SAME_FRAMES = 16 };
 
@@ -216,6 +219,7 @@ void unwinder_free(struct unwinder *u)
 	VEC_RELEASE(&u->rows);
 	VEC_RELEASE(&u->ranges);
 	dwfl_end(u->dwfl);
+	jit_names_free(u->jit);
 	free(u);
 }
 
@@ -239,6 +243,7 @@ void unwinder_for_names(struct unwinder *u)
 
 	u->dwfl = begin(true);
 	u->reported = 0;
+	u->jit = jit_names_read(u->image->pid, u->image->dump);
 	report(u);
 	if (dwfl_getmodules(before, compare_module, u->dwfl, 0) != 0) {
 		dwfl_end(u->dwfl);
@@ -413,6 +418,18 @@ static bool run(struct unwinder *u, const struct record_stack *r)
 	return u->result.frame_cnt && dwfl_addrmodule(u->dwfl, u->frames[u->result.frame_cnt - 1]);
 }
 
+/* Code that the process made is in no file and has no frame information: libdw follows frame pointers, which such code keeps.  Not
+ * of any address: what is no code at all would seem to have callers. */
+static bool run_jit(struct unwinder *u, const struct record_stack *r)
+{
+	if (!u->may_be_jit && (!u->jit_asked_ns || r->ns > u->jit_asked_ns + JIT_ASK_NS)) {
+		u->may_be_jit = u->image->dump || jit_names_exist(u->image->pid);
+		u->jit_asked_ns = r->ns;
+	}
+	u->now = r;
+	return u->may_be_jit && run_libdw(u, r) && u->result.frame_cnt;
+}
+
 struct shape *unwind(struct images *all, const struct record_stack *r, uint32_t *next_number)
 {
 	struct image *image = images_find(all, r->pid, r->ns);
@@ -425,9 +442,11 @@ struct shape *unwind(struct images *all, const struct record_stack *r, uint32_t 
 	if (!image || !run(unwinder_of(image), r)) {
 		struct image *now = images_look(all, r->pid, r->ns);
 
-		if (now)
-			run(unwinder_of(now), r);
+		bool is_known = now && run(unwinder_of(now), r);
+
 		image = now ? now : image;
+		if (image && !is_known && !image->unwinder->result.frame_cnt)
+			run_jit(image->unwinder, r);
 	}
 	if (!image || !image->unwinder->result.frame_cnt)
 		return NULL;

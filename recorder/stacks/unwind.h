@@ -61,6 +61,9 @@ struct unwinder {
 	VEC(struct row) rows;
 	VEC(struct row_range) ranges;	/* in order, disjoint */
 	struct map *row_of;		/* of calls: their return address, less one -> index in rows */
+	struct jit_names *jit;		/* names of code that the process made; NULL: not read, or none */
+	bool may_be_jit;		/* there are such names */
+	uint64_t jit_asked_ns;		/* when that was found out; 0: never */
 	bool libdw_alone;		/* for tests: do not use rows */
 	uint64_t libdw_cnt;		/* number of stacks that libdw unwound */
 	struct arena *arena;		/* of shapes and their parts */
