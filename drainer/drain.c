@@ -246,6 +246,8 @@ static bool drain_chunk(struct drainer *d, const struct arena_chunk *chunk, uint
 			put_event(d, &b, (unsigned int)kind, first, word + 2);
 			budget_event(&d->budget, (enum trace_event)kind, word + 2);
 			note_known(d, chunk, (enum trace_event)kind, first, word + 2);
+			if (kind == EVENT_ORDER)
+				objects_note(d, chunk, word + 2);
 		}
 		word += len;
 	}

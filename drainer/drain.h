@@ -11,6 +11,7 @@
 #include "drainer/cpu_users.h"
 #include "drainer/drainer.h"
 #include "drainer/experiments.h"
+#include "drainer/objects.h"
 #include "drainer/ring.h"
 #include "runtime/shared/arena.h"
 #include "trace/encode.h"
@@ -69,6 +70,9 @@ struct drainer {
 	pid_t child;			/* 0: not yet */
 	const struct drainer_experiments *experiments;	/* NULL: none */
 	uint16_t *looked;		/* by experiments.c: words of each chunk that were looked at */
+	struct drain_objects objects;
+	void (*name_objects)(void *arg, struct drainer *d);	/* as in struct drainer_options */
+	void *name_arg;
 	uint64_t own_serial;		/* of what it logs itself */
 	struct drainer_block block;	/* in force */
 	uint64_t resume_ns;		/* CLOCK_MONOTONIC; 0: only on request */

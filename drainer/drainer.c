@@ -71,6 +71,7 @@ void drain_free(struct drainer *d)
 	free(d->records.data);
 	free(d->table.data);
 	ring_release(&d->ring);
+	objects_release(&d->objects);
 	VEC_RELEASE(&d->pauses);
 	contents_release(&d->contents);
 	VEC_RELEASE(&d->anchors);
@@ -151,6 +152,9 @@ int drainer_open(const struct drainer_options *o, struct drainer **ret, struct d
 	drain_pauses_start(d, o);
 	experiments_open(d, o->experiments);
 	__atomic_store_n(&d->arena.control->notes_order, o->notes_order, __ATOMIC_RELEASE);
+	d->objects.is_wanted = o->notes_order;
+	d->name_objects = o->name_objects;
+	d->name_arg = o->name_arg;
 	*ret = d;
 	return 0;
 }
@@ -288,6 +292,8 @@ int drainer_close(struct drainer *d, struct drainer_stats *ret, struct diag *ret
 	__atomic_store_n(&c->recording, RECORDING_OVER, __ATOMIC_RELEASE);
 	drain_full(d);
 	drain_rest(d);
+	if (d->objects.list.cnt && d->name_objects)
+		d->name_objects(d->name_arg, d);
 	drain_flush(d);
 	accounts_end(d);
 	cpu_users_end(d, clock_ns(CLOCK_MONOTONIC));

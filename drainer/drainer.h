@@ -65,7 +65,10 @@ struct drainer_options {
 	void (*nobody)(void *arg, pid_t child, const char *arena_path);
 	void *nobody_arg;
 	const struct drainer_experiments *experiments;	/* NULL: none; kept */
-	bool notes_order;		/* log every taking and release of a lock, also those that no thread waits for */
+	bool notes_order;		/* log every taking and release of a lock, also those that no thread waits for; then, */
+	/* when the program has ended: calls drainer_name_object() for the locks that it knows (experiments.h); or NULL. */
+	void (*name_objects)(void *arg, struct drainer *d);
+	void *name_arg;
 	const pid_t *pids;		/* processes that are recorded whether they join or not, so that they
 					 * do not count as other users of CPUs; the array is copied */
 	size_t pid_cnt;

@@ -75,6 +75,10 @@ uint32_t drainer_modules(const struct drainer *d, uint32_t next, void (*take)(vo
 /* A variable with locks of that target, of kind EXPERIMENT_LOCK.  False: there is no room for more. */
 bool drainer_add_lock(struct drainer *d, uint32_t target, uint32_t program, uint64_t start, uint64_t end);
 
+/* The locks that a recording of all of them met (notes_order), with the address that each has in its program. */
+void drainer_objects(struct drainer *d, void (*take)(void *arg, uint64_t object, uint64_t address), void *arg);
+void drainer_name_object(struct drainer *d, uint64_t object, const char *name);
+
 /* The label whose intervals events of that label belong to; its name, NULL: there is none. */
 uint64_t drainer_interval(const struct drainer *d, uint64_t label);
 const char *drainer_label_name(const struct drainer *d, uint64_t label);

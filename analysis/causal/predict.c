@@ -202,24 +202,25 @@ static void add_gains(const struct predictor *p, const struct outcome *o, struct
 	}
 }
 
-static const char *file_of(const struct predictor *p, const char *name)
+static const struct function *find_function(const struct predictor *p, const char *name)
 {
 	for (size_t i = 0; i < p->t->functions.cnt; i++)
 		if (strcmp(p->t->functions.items[i].name, name) == 0)
-			return p->t->functions.items[i].file;
+			return &p->t->functions.items[i];
 	return NULL;
 }
 
+/* The name of a lock is none of a function. */
 static void add_experiment(const struct predictor *p, const char *target, enum asked_kind kind, const char *name, double speedup,
 			   const struct outcome *o, struct experiments *e)
 {
 	struct experiment x = {
 		.target = arena_strdup(e->arena, target), .kind = kind, .speedup = speedup, .interval_cnt = o->cnt,
 	};
-	const char *file = name && kind != ASKED_DEVICE ? file_of(p, name) : NULL;
+	const struct function *f = name && kind != ASKED_DEVICE ? find_function(p, name) : NULL;
 
-	x.function = name && kind != ASKED_DEVICE ? arena_strdup(e->arena, name) : NULL;
-	x.file = file ? arena_strdup(e->arena, file) : NULL;
+	x.function = f ? arena_strdup(e->arena, name) : NULL;
+	x.file = f && f->file ? arena_strdup(e->arena, f->file) : NULL;
 	add_gains(p, o, &x);
 	VEC_ADD(&e->list, x);
 }

@@ -11,6 +11,7 @@
 
 #include "base/banned.h"
 #include "base/order.h"
+#include "base/text/symbol.h"
 
 #define NONE UINT32_MAX
 
@@ -250,7 +251,7 @@ static void name_objects(const struct find *f)
 			f->s->ops[i].is_named = true;
 	}
 	for (size_t i = 0; !is_function && i < f->t->sync_objects.cnt; i++)
-		if (strcmp(f->t->sync_objects.items[i], f->q->name) == 0) {
+		if (symbol_is_variable(f->t->sync_objects.items[i], f->q->name)) {
 			f->objects[i].is_target = f->q->kind == ASKED_LOCK && !f->objects[i].is_posted;
 			f->objects[i].is_absent = f->q->kind == ASKED_WAIT;
 		}

@@ -2,8 +2,7 @@
 /*
  * lock_names.h - private to project/causal/: where in the memory of the run's programs the variables of lock:NAME are.
  *
- *	lock:log_lock	log_lock of C, also a static one in a function (log_lock.3); of C++ server::log_lock and
- *			(anonymous namespace)::log_lock, for either of which log_lock is enough; of programs and libraries
+ * Of programs and libraries; base/text/symbol.h says which names mean which variables.
  */
 #ifndef PROJECT_CAUSAL_LOCK_NAMES_H
 #define PROJECT_CAUSAL_LOCK_NAMES_H
@@ -17,9 +16,6 @@ struct lock_names {
 	uint32_t next;			/* module */
 	VEC(bool) found;		/* by target */
 };
-
-/* Whether a symbol is the variable of that name. */
-bool lock_names_match(const char *symbol, const char *name);
 
 /* Looks at programs and libraries that have come since the last time. */
 void lock_names_look(struct lock_names *n, struct drainer *d);

@@ -21,6 +21,7 @@
 #include "project/notices.h"
 #include "project/config/paths.h"
 #include "project/runs/project.h"
+#include "project/record/object_names.h"
 #include "project/record/record_apart.h"
 #include "project/record/record_opened.h"
 #include "project/record/record_requests.h"
@@ -255,6 +256,7 @@ static int open_drainer(struct store *s, const struct run *run, const struct arg
 		.budget = budget_of(o),
 		.experiments = o->experiments,
 		.notes_order = o->notes_order,
+		.name_objects = object_names_tell,
 	};
 	int r = plan_read(path, &plan, reterr);
 

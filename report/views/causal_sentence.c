@@ -35,7 +35,7 @@ static void add_premise(struct str *to, const struct experiment *x)
 	experiment_target_parse(x->target, &kind, &name);
 	switch (x->kind) {
 	case ASKED_WAIT:
-		str_addf(to, "If nothing ever waited in %s, that", name ? name : x->target);
+		str_addf(to, x->function ? "If nothing ever waited in %s, that" : "If the lock %s did not exist, that", name ? name : x->target);
 		return;
 	case ASKED_QUEUE:
 		str_add(to, "One more worker");

@@ -114,6 +114,30 @@ says "io@flush" "wait:take *"
 expect 0 "$VPROF" causal --predict holder --speedups 50 --target large --target io@flush
 says "Making io@flush 50 % faster would lower the mean of req by 37 %"
 
+# A lock of which all takings are known: 1 asks when 2 has had it for 30, and waits for the other 60.
+cat >locked.tuples <<'END'
+vprof-tuples 1
+interval 1 req 1 0 1 100
+segment 1 1 0 30 running
+segment 1 1 30 90 lock
+segment 1 1 90 100 running
+segment 2 - 0 100 running
+wakeup 1 2 90
+invocation 1 1 take 5 95
+invocation 2 - hold 0 92
+order 2 0 m take
+order 2 90 m give
+order 1 90 m take 30
+order 1 95 m give
+END
+expect 0 "$VPROF" import --from tuples locked.tuples -o locked
+expect 0 "$VPROF" causal --predict locked --target wait:m --format json
+says '"target": "wait:m"' '"function": null' '"mean": 0.6'
+expect 0 "$VPROF" causal --predict locked --target wait:m
+says "If the lock m did not exist, that would lower the mean of req by at most 60 %"
+expect 0 "$VPROF" causal --predict locked --target lock:m --speedups 50
+says "Making lock:m 50 % faster would lower the mean of req by"
+
 # Measured experiments, by hand: predictions do not take their place; of the throughput a point's line goes upwards.
 python3 -c 'import sqlite3, sys
 d = sqlite3.connect("vprof.data/vprof.db")

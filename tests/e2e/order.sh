@@ -73,6 +73,10 @@ expect 0 "$VPROF" import --from tuples waits.tuples -o waits
 without=$(gain waits io@parse 100) with=$(gain noted io@parse 100)
 [ $((without - with)) -gt 50 ] && pass || fail "no parse() gains $with per mille, by the waits alone $without: the lock was free"
 [ "$(gain noted lock:append 100)" -lt "$with" ] && pass || fail "to hold the lock for no time gains $(gain noted lock:append 100) per mille"
+# By its name: it is what holds a request up once nothing parses, and then to do without it gains all of that.
+[ "$(gain noted lock:log_lock 100)" = "$(gain noted lock:append 100)" ] && pass || fail "lock:log_lock is not the lock of append()"
+[ "$(gain noted wait:log_lock 100)" -ge 0 ] && pass || fail "wait:log_lock is refused"
+grep -q "^order .* log_lock take" noted.tuples && grep -q "^order .* table share" noted.tuples && pass || fail "the locks have no names"
 expect 4 "$VPROF" causal --predict=plain --target lock:append
 says "the trace does not say which thread holds which lock when; instead: an experiment" "vprof record --order"
 expect 4 "$VPROF" causal --predict=noted --target lock:parse
