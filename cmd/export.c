@@ -109,27 +109,6 @@ static int refuse_options(const struct export_format *chosen)
 	return EXIT_DONE;
 }
 
-/* The targets of a run's experiments, as its blocks have them, by number.  SIZE_MAX: it is none. */
-static size_t target_number(const struct experiments *e, const struct trace *t, const char *target, size_t len, size_t *ret_cnt)
-{
-	size_t found = SIZE_MAX, most = 0;
-
-	*ret_cnt = 0;
-	for (size_t i = 0; i < e->list.cnt; i++) {
-		const char *name = e->list.items[i].target;
-
-		if (i && strcmp(name, e->list.items[i - 1].target) == 0)
-			continue;
-		if (strlen(name) == len && memcmp(name, target, len) == 0)
-			found = *ret_cnt;
-		++*ret_cnt;
-	}
-	for (size_t i = 0; i < t->blocks.cnt; i++)
-		if (t->blocks.items[i].speed && t->blocks.items[i].target >= most)
-			most = t->blocks.items[i].target + 1;
-	return most <= *ret_cnt ? found : SIZE_MAX;	/* a target without any result has no row */
-}
-
 /* The trace becomes that of the blocks in which the target was so much faster, in virtual time. */
 static int make_faster(struct store *s, const struct run *run, struct trace *t)
 {
@@ -143,8 +122,8 @@ static int make_faster(struct store *s, const struct run *run, struct trace *t)
 		return fail_now(EXIT_USAGE, "vprof export --faster log_flush=50 RUN", "export: --faster is TARGET=PERCENT, not '%s'", arg_faster);
 	if (experiments_read(s, run->number, &e, NULL) < 0 || e->replayed || !t->blocks.cnt)
 		return fail_now(EXIT_NO_EVIDENCE, "vprof causal -- COMMAND", "run %u has no experiments in its trace", run->number);
-	number = target_number(e, t, arg_faster, (size_t)(is - arg_faster), &cnt);
-	if (number == SIZE_MAX)
+	number = experiments_target_number(e, arg_faster, (size_t)(is - arg_faster), &cnt);
+	if (number == SIZE_MAX || trace_targets_cnt(t) > cnt)	/* a target without any result has no row */
 		return fail_now(EXIT_USAGE, "vprof show causal   lists the targets", "export: run %u has no experiments with the target '%.*s'",
 				run->number, (int)(is - arg_faster), arg_faster);
 	if (!trace_put_in_virtual_time(t, (uint32_t)number, (uint32_t)(percent * 10 + 0.5)))

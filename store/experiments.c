@@ -62,6 +62,7 @@ static const struct column experiment_columns[] = {
 	COL_64(struct experiment, set_aside),
 	COL_64(struct experiment, interval_cnt),
 	COL_REAL(struct experiment, delay_ns),
+	COL_TEXT_OR_NULL(struct experiment, limit),
 };
 
 struct gain_row {

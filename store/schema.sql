@@ -484,6 +484,7 @@ CREATE TABLE IF NOT EXISTS experiment (			-- one target, so much faster
 	set_aside	INTEGER NOT NULL,	-- rounds in which something else hit a block
 	intervals	INTEGER NOT NULL,
 	delay_ns	REAL NOT NULL,		-- paid by the other threads
+	limited_by	TEXT,			-- what takes most of the rest then, as a target; NULL: not looked for
 	PRIMARY KEY (run, position)
 ) WITHOUT ROWID;
 

@@ -291,7 +291,7 @@ static const char *const texts[] = {
 	[STMT_CAUSAL_BASELINE_INSERT] = "INSERT INTO causal_baseline(run, metric, value) VALUES (?1, ?2, ?3)",
 	[STMT_EXPERIMENT_INSERT] =
 		"INSERT INTO experiment(run, position, target, kind, function, file, speedup, rounds, set_aside, intervals,"
-		" delay_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+		" delay_ns, limited_by) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
 	[STMT_EXPERIMENT_METRIC_INSERT] =
 		"INSERT INTO experiment_metric(run, experiment, metric, value, gain, ci95_low, ci95_high, p_value, predicted)"
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
@@ -300,7 +300,7 @@ static const char *const texts[] = {
 	[STMT_CAUSAL_READ] = "SELECT interval, intervals, metric, floor, replayed, ended FROM causal WHERE run = ?1",
 	[STMT_CAUSAL_BASELINES_READ] = "SELECT metric, value FROM causal_baseline WHERE run = ?1",
 	[STMT_EXPERIMENTS_READ] =
-		"SELECT position, target, kind, function, file, speedup, rounds, set_aside, intervals, delay_ns"
+		"SELECT position, target, kind, function, file, speedup, rounds, set_aside, intervals, delay_ns, limited_by"
 		" FROM experiment WHERE run = ?1 ORDER BY position",
 	[STMT_EXPERIMENT_METRICS_READ] =
 		"SELECT experiment, metric, value, gain, ci95_low, ci95_high, p_value, predicted FROM experiment_metric"

@@ -9,6 +9,7 @@
 #include "base/banned.h"
 #include "base/str.h"
 
+
 static const char *const metric_names[] = {
 #define X(id, name, key) [GAIN_##id] = name,
 	GAIN_METRICS(X)
@@ -149,6 +150,45 @@ void experiments_choose_best(struct experiments *e)
 		choose_among(e, true, false);
 	if (e->best == SIZE_MAX)
 		choose_among(e, true, true);
+}
+
+static double gain_of(const struct experiments *e, const struct experiment *x)
+{
+	return e->replayed ? x->metrics[e->metric].predicted : x->metrics[e->metric].gain;
+}
+
+struct experiment *experiments_flat_from(const struct experiments *e, const char *target)
+{
+	struct experiment *last = NULL, *from = NULL;
+
+	for (size_t i = e->list.cnt; i-- > 0; ) {
+		struct experiment *x = &e->list.items[i];
+
+		if (strcmp(x->target, target) != 0)
+			continue;
+		if (last && fabs(gain_of(e, x) - gain_of(e, last)) > GAIN_FLAT)
+			break;
+		from = last ? x : NULL;
+		last = last ? last : x;
+	}
+	return from;
+}
+
+size_t experiments_target_number(const struct experiments *e, const char *target, size_t len, size_t *ret_cnt)
+{
+	size_t found = SIZE_MAX;
+
+	*ret_cnt = 0;
+	for (size_t i = 0; i < e->list.cnt; i++) {
+		const char *name = e->list.items[i].target;
+
+		if (i && strcmp(name, e->list.items[i - 1].target) == 0)
+			continue;
+		if (strlen(name) == len && memcmp(name, target, len) == 0)
+			found = *ret_cnt;
+		++*ret_cnt;
+	}
+	return found;
 }
 
 void experiments_refuse(struct experiments *e, const char *target, const char *why, const char *instead)

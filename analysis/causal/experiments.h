@@ -63,6 +63,8 @@ static inline bool kind_is_replayed_only(enum asked_kind kind)
 	return kind >= ASKED_WAIT;
 }
 
+#define GAIN_FLAT 0.02			/* gains nearer than that are the same */
+
 struct gain {
 	double value;			/* of the metric in the experiment's blocks: ns, ns^2, or per second */
 	double gain;
@@ -83,6 +85,7 @@ struct experiment {			/* one target at one speedup */
 	uint64_t set_aside;		/* rounds left out because something else disturbed one of their blocks */
 	uint64_t interval_cnt;
 	double delay_ns;		/* total pause of the threads in its blocks */
+	const char *limit;		/* what took most of the rest with the target that much faster, as a target; NULL: not looked for */
 	struct gain metrics[GAIN_CNT];
 };
 
@@ -118,6 +121,12 @@ DEFINE_CLEANUP(struct experiments *, experiments_free);
  * the targets that only a replay answers, whose predictions are upper bounds.
  */
 void experiments_choose_best(struct experiments *e);
+
+/* The smallest speedup of the target beyond which e->metric gains nothing more; NULL: the curve goes on, or it has one point. */
+struct experiment *experiments_flat_from(const struct experiments *e, const char *target);
+
+/* The number of a target among those of the list; *ret_cnt: how many there are.  SIZE_MAX: it is none. */
+size_t experiments_target_number(const struct experiments *e, const char *target, size_t len, size_t *ret_cnt);
 
 void experiments_refuse(struct experiments *e, const char *target, const char *why, const char *instead);
 

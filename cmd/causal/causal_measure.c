@@ -13,6 +13,7 @@
 #include "base/banned.h"
 #include "base/str.h"
 #include "cmd/causal/causal.h"
+#include "cmd/causal/causal_limit.h"
 #include "cmd/causal/causal_targets.h"
 #include "cmd/messages.h"
 #include "project/causal/run_blocks.h"
@@ -190,6 +191,7 @@ static int answer(struct measuring *m, struct store *s, const struct run *run, c
 	progress_done();
 	say_ends(result);
 	finish(m, result);
+	causal_find_limit(s, run, m->e);
 	if (run->number && experiments_write(s, run->number, m->e, &diag) < 0)
 		return fail(&diag);
 	status = causal_print(m->q, run, m->e);

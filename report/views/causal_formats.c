@@ -76,6 +76,8 @@ static json_t *experiment_json(const struct experiment *x)
 	json_set(o, "file", json_text(x->file));
 	json_set(o, "speedup", json_number(x->speedup));
 	json_set(o, "rounds", json_u64(x->rounds));
+	if (x->limit)
+		json_set(o, "limited_by", json_string(x->limit));
 	json_set(o, "rounds_set_aside", json_u64(x->set_aside));
 	json_set(o, "intervals", json_u64(x->interval_cnt));
 	json_set(o, "delay_ns", json_ns(x->delay_ns));

@@ -22,7 +22,6 @@
 #include "report/views.h"
 
 #define CURVE_LINES 6
-#define FLAT 0.02			/* gains nearer than that are the same */
 
 /* ---- the table ---- */
 
@@ -70,7 +69,7 @@ static void add_cell(struct str *to, const struct experiments *e, const struct e
 		add_change(to, change(m, g->predicted));
 		return;
 	}
-	if (g->has_ci95 && g->ci95[0] <= 0 && g->ci95[1] >= 0 && g->ci95[1] - g->ci95[0] <= 2 * FLAT)
+	if (g->has_ci95 && g->ci95[0] <= 0 && g->ci95[1] >= 0 && g->ci95[1] - g->ci95[0] <= 2 * GAIN_FLAT)
 		str_add(to, "no effect");
 	else
 		add_change(to, change(m, g->gain));
@@ -197,27 +196,6 @@ static void print_curve(const struct style *s, const struct experiments *e, cons
 	fputc('\n', s->out);
 }
 
-/* The smallest speedup beyond which nothing more is gained; 0: the curve goes on, or it has one point. */
-static double flat_from(const struct experiments *e, const speedup_list *speedups, enum gain_metric m, const char *target)
-{
-	double from = 0, last = 0;
-
-	for (size_t i = speedups->cnt; i-- > 0; ) {
-		const struct experiment *x = causal_find(e, target, speedups->items[i]);
-		double gain = !x ? 0 : e->replayed ? x->metrics[m].predicted : x->metrics[m].gain;
-
-		if (!x)
-			continue;
-		if (last == 0)
-			last = gain;
-		else if (fabs(gain - last) <= FLAT)
-			from = x->speedup;
-		else
-			break;
-	}
-	return from;
-}
-
 /* ---- the view ---- */
 
 static const char *arg_target, *arg_metric;
@@ -255,14 +233,15 @@ static int make_causal(const struct view_input *in, void **ret, struct diag *ret
 	return 0;
 }
 
-static void print_notes(const struct style *s, const struct experiments *e, const speedup_list *speedups)
+static void print_notes(const struct style *s, const struct experiments *e)
 {
 	const char *target = e->best == SIZE_MAX ? NULL : e->list.items[e->best].target;
-	double flat = target ? flat_from(e, speedups, e->metric, target) : 0;
+	const struct experiment *flat = target ? experiments_flat_from(e, target) : NULL;
 	bool bound = false, predicted = false;
 
-	if (flat > 0)
-		fprintf(s->out, "beyond %.3g %% nothing more: something else is the limit then\n", 100 * flat);
+	if (flat && flat->metrics[e->metric].known == !e->replayed)
+		fprintf(s->out, "beyond %.3g %% nothing more: %s is the limit then\n", 100 * flat->speedup,
+			flat->limit ? flat->limit : "something else");
 	for (size_t i = 0; i < e->list.cnt; i++)
 		bound |= kind_is_replayed_only(e->list.items[i].kind);
 	for (size_t i = 0; i < e->list.cnt; i++)
@@ -310,7 +289,7 @@ static void causal_text(const struct style *s, const struct view_input *in)
 		print_rows(s, e, &speedups, e->metric);
 	if (e->best != SIZE_MAX)
 		print_curve(s, e, &speedups, e->metric, e->list.items[e->best].target);
-	print_notes(s, e, &speedups);
+	print_notes(s, e);
 	VEC_RELEASE(&speedups);
 }
 

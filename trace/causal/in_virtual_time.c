@@ -167,6 +167,16 @@ static void map_others(struct trace *t, const struct clocks *c)
 		t->false_wakeups.items[i].time_ns = virtually(c, t->false_wakeups.items[i].tid, t->false_wakeups.items[i].time_ns);
 }
 
+size_t trace_targets_cnt(const struct trace *t)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < t->blocks.cnt; i++)
+		if (t->blocks.items[i].speed && t->blocks.items[i].target >= cnt)
+			cnt = t->blocks.items[i].target + 1;
+	return cnt;
+}
+
 size_t trace_put_in_virtual_time(struct trace *t, uint32_t target, uint32_t speed)
 {
 	struct clocks c = { NULL, { NULL, 0, 0 }, { NULL, 0, 0 } };

@@ -13,7 +13,7 @@ static struct experiments *sample(void)
 	struct experiments *e = experiments_new();
 	struct experiment x = {
 		.target = "io@read\n<block>", .kind = ASKED_IO, .function = "read", .file = "a.c", .speedup = 0.5, .rounds = 12,
-		.set_aside = 1, .interval_cnt = 480, .delay_ns = 1.5e9,
+		.set_aside = 1, .interval_cnt = 480, .delay_ns = 1.5e9, .limit = "io@write",
 	};
 
 	x.metrics[GAIN_P50] = (struct gain){ 21, 0.25, { 0.125, 0.375 }, 0.03, true, true, 0.5, true };

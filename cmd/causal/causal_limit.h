@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * causal_limit.h - what is the limit when the best target is so much faster that more gains nothing.
+ *
+ * The part of the run's trace with the target as fast as it was asked at all, in virtual time, is analysed as any run.  Of what its
+ * intervals consist of then (other threads' work that they wait for included), the largest part has the name:
+ *
+ *	log_flush: 50 % gains 31 %, 75 % and 100 % 33 %; at 100 % the intervals are mostly format_reply: that is the limit beyond 50 %
+ */
+#ifndef CMD_CAUSAL_CAUSAL_LIMIT_H
+#define CMD_CAUSAL_CAUSAL_LIMIT_H
+
+#include "analysis/causal/experiments.h"
+#include "store/store.h"
+
+/* Sets limit of one of e's experiments, if its trace can tell. */
+void causal_find_limit(struct store *s, const struct run *run, struct experiments *e);
+
+#endif
