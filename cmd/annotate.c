@@ -131,7 +131,7 @@ static int suggest(void)
 		return fail_now(EXIT_NO_EVIDENCE, "vprof show call-graph lists the functions",
 				"no function of the build leads to a read from a socket and to a write");
 	VEC_RELEASE(&list);
-	note_line("functions that read from a socket or file and lead to a write, the closest first; where two differ, --key is a value "
+	note_line("functions that read from a socket or file and lead to a write, the likeliest first; where two differ, --key is a value "
 		  "that both know (vprof check, after a run, says whether it fits)");
 	return EXIT_DONE;
 }

@@ -4,7 +4,8 @@
  *
  * Example: interval handle_request; handle_request calls parse and log_append, log_append calls
  * log_write; flush_log (never called from there) unlocks the mutex that log_append takes.
- * Depth 2: handle_request, parse, log_append, log_write; and flush_log, always.
+ * Depth 2: handle_request, parse, log_append, log_write; and flush_log, always.  So is what the threads may do before a request is
+ * picked up (beside.h).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "base/map.h"
+#include "project/build/beside.h"
 #include "project/build/choose_plan.h"
 #include "trace/format.h"
 
@@ -30,12 +32,14 @@ struct search {
 	uint32_t *distance;
 	VEC(uint32_t) queue;
 	bool *begins_inside;		/* roots that are entered before the interval begins in them */
+	bool *starts;			/* roots where an interval begins, or goes on */
 	size_t root_cnt;
 };
 
-static void add_root(struct search *s, uint32_t function, bool begins_inside)
+static void add_root(struct search *s, uint32_t function, bool begins_inside, bool starts)
 {
 	s->begins_inside[function] |= begins_inside;
+	s->starts[function] |= starts;
 	if (s->distance[function] == 0)
 		return;
 	s->distance[function] = 0;
@@ -44,7 +48,7 @@ static void add_root(struct search *s, uint32_t function, bool begins_inside)
 }
 
 /* The function that FILE:LINE is in: the one of that file whose body begins last before the line. */
-static void add_root_at_line(struct search *s, const struct location *l)
+static void add_root_at_line(struct search *s, const struct location *l, bool starts)
 {
 	uint32_t best = DISTANCE_NONE;
 
@@ -56,18 +60,18 @@ static void add_root_at_line(struct search *s, const struct location *l)
 			best = i;
 	}
 	if (best != DISTANCE_NONE)
-		add_root(s, best, true);
+		add_root(s, best, true, starts);
 }
 
-static void add_roots_at(struct search *s, const struct location *l)
+static void add_roots_at(struct search *s, const struct location *l, bool starts)
 {
 	if (l->place == PLACE_LINE) {
-		add_root_at_line(s, l);
+		add_root_at_line(s, l, starts);
 		return;
 	}
 	for (uint32_t i = 0; i < s->p->functions.cnt; i++)
 		if (function_matches(&s->p->functions.items[i], l))
-			add_root(s, i, false);
+			add_root(s, i, false, starts);
 }
 
 /* VPROF_BEGIN and its like expand to a call of SCAN_MARK. */
@@ -86,7 +90,7 @@ static void add_marked_roots(struct search *s, const units *scanned)
 
 			if (call->callee && strcmp(call->callee, SCAN_MARK) == 0 &&
 			    map_get(by_key, unit->functions.items[call->caller].key, &function))
-				add_root(s, (uint32_t)function, true);
+				add_root(s, (uint32_t)function, true, true);
 		}
 	}
 }
@@ -126,17 +130,17 @@ static void search_begin(struct search *s, const struct project *p, const struct
 	*s = (struct search){
 		.p = p,
 		.distance = xmalloc((p->functions.cnt + 1) * sizeof(uint32_t)),
-		.begins_inside = xcalloc(p->functions.cnt + 1, sizeof(bool)),
+		.begins_inside = xcalloc(p->functions.cnt + 1, sizeof(bool)), .starts = xcalloc(p->functions.cnt + 1, sizeof(bool)),
 	};
 	for (size_t i = 0; i < p->functions.cnt; i++)
 		s->distance[i] = DISTANCE_NONE;
 	for (size_t i = 0; i < c->intervals.cnt; i++) {
 		const struct interval_directive *d = &c->intervals.items[i];
 
-		add_roots_at(s, &d->start);
-		add_roots_at(s, &d->end);
+		add_roots_at(s, &d->start, true);
+		add_roots_at(s, &d->end, false);
 		for (size_t k = 0; k < d->resumes.cnt; k++)
-			add_roots_at(s, &d->resumes.items[k]);
+			add_roots_at(s, &d->resumes.items[k], true);
 	}
 	add_marked_roots(s, scanned);
 }
@@ -145,6 +149,7 @@ static void search_release(struct search *s)
 {
 	VEC_RELEASE(&s->queue);
 	free(s->begins_inside);
+	free(s->starts);
 	free(s->distance);
 }
 
@@ -165,14 +170,18 @@ size_t choose_roots(const struct project *p, const struct config *c, const units
 void choose_plan(const struct project *p, const struct config *c, const units *scanned,
 		 unsigned depth, struct plan *ret, size_t *ret_root_cnt)
 {
+	_cleanup_(freep) bool *reached = xcalloc(p->functions.cnt + 1, sizeof(bool)), *beside = xcalloc(p->functions.cnt + 1, sizeof(bool));
 	struct search s;
 
 	search_begin(&s, p, c, scanned);
 	walk_down(&s, depth);
+	for (size_t i = 0; i < p->functions.cnt; i++)
+		reached[i] = s.distance[i] != DISTANCE_NONE;
+	find_beside(p, s.starts, reached, beside);
 	for (size_t i = 0; i < p->functions.cnt; i++) {
 		const struct project_function *f = &p->functions.items[i];
 
-		if ((f->releases && !f->looked_through) || s.begins_inside[i])
+		if ((f->releases && !f->looked_through) || s.begins_inside[i] || beside[i])
 			plan_add_shown(ret, PLAN_ALWAYS, f->key, f->file, f->line, f->name);
 		else if (s.distance[i] == 0 || (s.distance[i] != DISTANCE_NONE && !f->looked_through))
 			plan_add_shown(ret, PLAN_IN_INTERVALS, f->key, f->file, f->line, f->name);

@@ -15,8 +15,8 @@
  * Roots are the functions named by the intervals' start, end and resume places, and those whose
  * source carries VPROF_ marks.  Level: inside intervals.  Functions that directly call a releasing
  * primitive are always recorded, so that a waker has a name; so are roots in
- * whose middle an interval begins (FILE:LINE, marks): they are entered before it.  *ret_root_cnt
- * says how many roots there were.
+ * whose middle an interval begins (FILE:LINE, marks): they are entered before it; and functions that are
+ * called around an interval's beginning (beside.h): requests may wait for them.  *ret_root_cnt says how many roots there were.
  */
 void choose_plan(const struct project *p, const struct config *c, const units *scanned,
 		 unsigned depth, struct plan *ret, size_t *ret_root_cnt);

@@ -196,7 +196,8 @@ static bool is_loop(const struct project_function *f, struct file_text *file)
 	return function_text(f, file, &start, &end) && calls_any(start, end, polls, ARRAY_SIZE(polls));
 }
 
-static void add(const struct project *p, const struct reach *in, const struct reach *out, uint32_t f, bool is_apart, suggestions *ret)
+static void add(const struct project *p, const struct reach *in, const struct reach *out, uint32_t f, bool is_apart, uint32_t rank,
+		suggestions *ret)
 {
 	uint32_t start = is_apart ? nearest(p, in, f) : f, end = is_apart ? nearest(p, out, f) : f;
 	const struct project_function *from = &p->functions.items[start], *to = &p->functions.items[end];
@@ -208,7 +209,8 @@ static void add(const struct project *p, const struct reach *in, const struct re
 	for (size_t i = 0; i < ret->cnt; i++)
 		if (strcmp(ret->items[i].start, from->name) == 0 && strcmp(ret->items[i].end, to->name) == 0)
 			return;
-	VEC_ADD(ret, (struct suggestion){ from->name, to->name, from->file, from->line, is_apart, in->steps[f] + out->steps[f] });
+	VEC_ADD(ret, (struct suggestion){ from->name, to->name, from->file, from->line, is_apart, rank, 0,
+					 in->steps[f] + out->steps[f] });
 }
 
 static int better(const void *pa, const void *pb)
@@ -217,6 +219,10 @@ static int better(const void *pa, const void *pb)
 
 	if (a->needs_key != b->needs_key)
 		return a->needs_key ? 1 : -1;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	if (a->below != b->below)
+		return a->below > b->below ? -1 : 1;
 	if (a->height != b->height)
 		return a->height < b->height ? -1 : 1;
 	return strcmp(a->start, b->start);
@@ -234,8 +240,126 @@ static void find(const struct project *p, const struct reach *in, const struct r
 
 		if (above[f] || !reaches_both(in, out, f))
 			continue;
-		add(p, in, out, f, is_main(fn) || is_loop(fn, file), ret);
+		add(p, in, out, f, is_main(fn) || is_loop(fn, file), 2, ret);
 	}
+}
+
+/* ---- what is called for one connection ---- */
+
+struct served {
+	const struct project *p;
+	const struct reach *in, *out;
+	bool *polls;			/* by function: its text polls or accepts */
+	bool *has_caller;
+};
+
+static bool answers(const struct served *s, uint32_t f)
+{
+	return reaches_both(s->in, s->out, f) && !s->polls[f] && !is_main(&s->p->functions.items[f]);
+}
+
+/* Down while a single callee leads to both; what lies in a circle of calls has been passed. */
+static uint32_t down_to_parts(const struct served *s, uint32_t f)
+{
+	for (size_t steps = 0; steps < s->p->functions.cnt; steps++) {
+		uint32_t next = f;
+
+		for (size_t i = 0; i < s->p->calls.cnt; i++) {
+			const struct project_call *c = &s->p->calls.items[i];
+
+			if (c->caller != f || c->callee == f || c->callee == next || !answers(s, c->callee))
+				continue;
+			if (next != f)
+				return f;
+			next = c->callee;
+		}
+		if (next == f || s->in->own[f] || s->out->own[f])
+			return f;
+		f = next;
+	}
+	return f;
+}
+
+static bool is_thread(const struct project_function *f)
+{
+	return f->address_taken && f->type && strcmp(f->type, "void *(void *)") == 0;
+}
+
+/* Its own text polls; or it is where a thread begins, and what it calls does, and nothing else. */
+static bool serves_many(const struct served *s, uint32_t f)
+{
+	const struct project_function *fn = &s->p->functions.items[f];
+
+	if (s->polls[f] || is_thread(fn))
+		return true;
+	for (size_t i = 0; is_main(fn) && i < s->p->calls.cnt; i++) {
+		const struct project_call *c = &s->p->calls.items[i];
+
+		if (c->caller == f && s->polls[c->callee] && !reaches_both(s->in, s->out, c->callee))
+			return true;
+	}
+	return false;
+}
+
+/* Functions that calls from f lead to, direct ones. */
+static size_t count_below(const struct project *p, uint32_t f)
+{
+	_cleanup_(freep) bool *seen = xcalloc(p->functions.cnt + 1, sizeof(*seen));
+	size_t cnt = 0, before = SIZE_MAX;
+
+	seen[f] = true;
+	while (cnt != before) {
+		before = cnt;
+		for (size_t i = 0; i < p->calls.cnt; i++) {
+			const struct project_call *c = &p->calls.items[i];
+
+			if (!c->may && seen[c->caller] && !seen[c->callee]) {
+				seen[c->callee] = true;
+				cnt++;
+			}
+		}
+	}
+	return cnt;
+}
+
+static void add_served(const struct served *s, uint32_t f, uint32_t rank, suggestions *ret)
+{
+	uint32_t part = down_to_parts(s, f);
+	size_t had = ret->cnt;
+
+	add(s->p, s->in, s->out, part, false, rank, ret);
+	if (ret->cnt > had && rank == 0)
+		ret->items[had].below = count_below(s->p, part);
+}
+
+static void find_served(const struct served *s, suggestions *ret)
+{
+	for (uint32_t f = 0; f < s->p->functions.cnt; f++) {
+		const struct project_function *fn = &s->p->functions.items[f];
+
+		if (!s->has_caller[f] && fn->address_taken && fn->type && !is_thread(fn) && answers(s, f))
+			add_served(s, f, 1, ret);
+		for (size_t i = 0; serves_many(s, f) && i < s->p->calls.cnt; i++) {
+			const struct project_call *c = &s->p->calls.items[i];
+
+			if (c->caller == f && c->callee != f && !c->may && answers(s, c->callee))
+				add_served(s, c->callee, 0, ret);
+		}
+	}
+}
+
+static void find_whole(const struct project *p, const struct reach *in, const struct reach *out, struct file_text *file, suggestions *ret)
+{
+	_cleanup_(freep) bool *polls = xcalloc(p->functions.cnt + 1, sizeof(*polls));
+	_cleanup_(freep) bool *has_caller = xcalloc(p->functions.cnt + 1, sizeof(*has_caller));
+	struct served s = { p, in, out, polls, has_caller };
+
+	for (size_t i = 0; i < p->functions.cnt; i++)
+		polls[i] = is_loop(&p->functions.items[i], file);
+	for (size_t i = 0; i < p->calls.cnt; i++)
+		if (p->calls.items[i].caller != p->calls.items[i].callee)
+			has_caller[p->calls.items[i].callee] = true;
+	find_served(&s, ret);
 }
 
 void suggest_intervals(const struct project *p, size_t most, suggestions *ret)
@@ -247,6 +371,7 @@ void suggest_intervals(const struct project *p, size_t most, suggestions *ret)
 		look_into(&p->functions.items[i], &file, &in.own[i], &out.own[i]);
 	spread(p, &in);
 	spread(p, &out);
+	find_whole(p, &in, &out, &file, ret);
 	find(p, &in, &out, &file, ret);
 	if (ret->cnt > 1)
 		qsort(ret->items, ret->cnt, sizeof(*ret->items), better);

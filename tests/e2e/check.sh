@@ -68,6 +68,39 @@ expect 2 "$VPROF" show surce
 says "did you mean 'source'"
 expect 0 "$VPROF" show --help
 says "show source FUNCTION"
+
+# A request is what a thread does with its connection, though more than one part of it reads and writes; also where calls go through
+# a table of functions, and in a circle.
+cat >server.c <<'C'
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <unistd.h>
+struct conn;
+struct ops { ssize_t (*get)(struct conn *, void *, size_t); ssize_t (*put)(struct conn *, const void *, size_t); };
+struct conn { int fd; const struct ops *ops; char buf[64]; };
+static ssize_t raw_get(struct conn *c, void *b, size_t n) { return recv(c->fd, b, n, 0); }
+static ssize_t raw_put(struct conn *c, const void *b, size_t n) { return send(c->fd, b, n, 0); }
+static const struct ops raw = { raw_get, raw_put };
+void serve_connection(struct conn *c);
+void refuse(struct conn *c) { while (c->ops->get(c, c->buf, 9) > 0 && c->ops->put(c, "no", 2) > 0) ; if (c->buf[1]) serve_connection(c); }
+void page(struct conn *c) { while (c->ops->get(c, c->buf, 9) > 0 && c->ops->put(c, "page", 4) > 0) ; }
+void serve_connection(struct conn *c) { if (c->buf[0]) page(c); else refuse(c); }
+static void *connection_thread(void *c) { serve_connection(c); return NULL; }
+void accept_loop(int s)
+{
+	for (;;) {
+		struct conn c = { accept(s, NULL, NULL), &raw, "" };
+		pthread_t t;
+		pthread_create(&t, NULL, connection_thread, &c);
+	}
+}
+int main(void) { accept_loop(0); return 0; }
+C
+expect 2 "$VPROF" build -- cc -c server.c	# no interval yet
+expect 0 "$VPROF" annotate --suggest
+sed -n 2p "$work/.out" | grep -q "start 'serve_connection' --end 'serve_connection'" && pass || fail "first: $(cat "$work/.out")"
+
 cd ..
 
 expect 0 "$VPROF" help waker

@@ -98,6 +98,69 @@ static void test_root_by_line(void **state)
 	drop_project(&p);
 }
 
+/* ---- what is called around the place where requests begin ---- */
+
+enum { MAIN, LOOP, TAKE, SERVE, SAVE_ALL, SAVE_ONE, TICK, LOG, SETUP, RELOAD, ON_READABLE, PLAIN, BESIDE_CNT };
+
+/*
+ *	main -> setup, loop; loop -> take, save_all, tick, log; take -> serve (the interval); save_all -> save_one -> plain
+ *	setup, save_all, save_one, tick, reload, on_readable and take -> log, a tool of all
+ *	reload and on_readable: callbacks of one type; on_readable -> take
+ */
+static void make_loop(struct project *p)
+{
+	static const char *const names[BESIDE_CNT] = { "main", "loop", "take", "serve", "save_all", "save_one", "tick", "log", "setup", "reload",
+						       "on_readable", "plain" };
+	static const uint32_t calls[][2] = {
+		{ MAIN, LOOP }, { MAIN, SETUP }, { LOOP, TAKE }, { LOOP, SAVE_ALL }, { LOOP, TICK }, { LOOP, LOG }, { TAKE, SERVE }, { TAKE, LOG },
+		{ SAVE_ALL, SAVE_ONE }, { SAVE_ALL, LOG }, { SAVE_ONE, PLAIN }, { SAVE_ONE, LOG }, { SETUP, LOG }, { RELOAD, LOG },
+		{ ON_READABLE, TAKE }, { ON_READABLE, LOG }, { SERVE, LOG },
+	};
+
+	memset(p, 0, sizeof(*p));
+	for (uint32_t i = 0; i < BESIDE_CNT; i++)
+		VEC_ADD(&p->functions, (struct project_function){
+			.key = function_key("/s/loop.c", 100 * i, names[i]), .name = names[i], .file = "/s/loop.c", .line = 100 * i,
+			.end_line = 100 * i + (i == TICK ? 2 : 50), .address_taken = i == RELOAD || i == ON_READABLE,
+			.type = i == RELOAD || i == ON_READABLE ? "void (int, short, void *)" : "void (void)" });
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+		VEC_ADD(&p->calls, (struct project_call){ calls[i][0], calls[i][1], NULL, false, false });
+	project_sort_calls(p);
+}
+
+static void test_beside(void **state)
+{
+	static const enum plan_level expected[BESIDE_CNT] = {
+		[SERVE] = PLAN_IN_INTERVALS,	/* the interval's */
+		[SAVE_ALL] = PLAN_ALWAYS, [SETUP] = PLAN_ALWAYS,	/* around it */
+		[SAVE_ONE] = PLAN_ALWAYS,	/* one call further down */
+		[RELOAD] = PLAN_ALWAYS,		/* a callback, as the one that leads to it */
+		[LOG] = PLAN_IN_INTERVALS,	/* serve calls it, so inside only */
+		/* above it: main, loop, take, on_readable; too small: tick; too far: plain */
+	};
+	struct plan *plan = plan_new();
+	struct interval_directive d = { .name = (char *)"r" };
+	struct config c = { 0 };
+	units none = { 0 };
+	struct project p;
+	size_t roots;
+
+	(void)state;
+	make_loop(&p);
+	assert_int_equal(location_parse("serve", &d.start, NULL), 0);
+	assert_int_equal(location_parse("serve", &d.end, NULL), 0);
+	VEC_ADD(&c.intervals, d);
+	choose_plan(&p, &c, &none, 3, plan, &roots);
+	for (int i = 0; i < BESIDE_CNT; i++)
+		if (level(&p, plan, i) != expected[i])
+			fail_msg("%s: %d, not %d", p.functions.items[i].name, level(&p, plan, i), expected[i]);
+	location_release(&c.intervals.items[0].start);
+	location_release(&c.intervals.items[0].end);
+	VEC_RELEASE(&c.intervals);
+	plan_free(plan);
+	drop_project(&p);
+}
+
 static void test_given_names(void **state)
 {
 	struct plan *plan = plan_new();
