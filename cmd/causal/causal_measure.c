@@ -244,10 +244,12 @@ static void fill_schedule(struct measuring *m, struct schedule_target *targets)
 static int refuse_options(const struct causal_request *q)
 {
 	if (q->virtual_clock)
-		return fail_now(EXIT_ENVIRONMENT, "without --virtual-clock, timeouts and load generators in the program run in real time",
-				"causal: --virtual-clock is not implemented yet");
+		return fail_now(EXIT_ENVIRONMENT, "without it the mean is right where the program only sleeps for durations; the warning deadline says where not",
+				"causal: --virtual-clock is not implemented:"
+				" the program's clocks and deadlines go on in real time");
 	if (q->kernel)
-		return fail_now(EXIT_ENVIRONMENT, "without --kernel: io, io@FUNCTION", "causal: --kernel is not implemented yet");
+		return fail_now(EXIT_ENVIRONMENT, "io, io@FUNCTION; or vprof record --kernel, then vprof causal --predict --target disk:NAME", "causal: --kernel is not implemented:"
+				" what only the kernel sees (page faults, I/O without a wrapper, which disk) cannot be made faster");
 	return EXIT_DONE;
 }
 

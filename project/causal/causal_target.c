@@ -75,18 +75,19 @@ int causal_target_find(struct store *s, struct causal_target *t, struct causal_r
 	switch (t->kind) {
 	case ASKED_WAIT:
 		return refuse(t, ret_refusal, xstrdup("a wait cannot be made faster, only what other threads do during it"),
-			      xstrdup("the function that holds the lock, or that is waited for"));
+			      xasprintf("lock:%s, if it waits for a lock; else the function that is waited for; --predict answers it as an"
+					" upper bound", t->name));
 	case ASKED_QUEUE:
 		return refuse(t, ret_refusal, xstrdup("time in a queue cannot be made shorter, only the work of the threads that take from it"),
-			      xstrdup("the functions of the threads that take from it"));
+			      xstrdup("the functions of the threads that take from it; vprof causal --predict --target queue"));
 	case ASKED_RUNQUEUE:
 		return refuse(t, ret_refusal, xstrdup("more CPUs cannot be imitated: paused threads free theirs"),
 			      xstrdup("vprof causal --predict --target runqueue"));
-	case ASKED_PC:
-		return refuse(t, ret_refusal, xstrdup("functions without a probe cannot be asked yet"),
-			      xasprintf("vprof build --functions %s, then --target %s", t->name, t->name));
 	case ASKED_DEVICE:
-		return refuse(t, ret_refusal, xstrdup("devices cannot be asked yet"), xstrdup("io, or io@FUNCTION"));
+		return refuse(t, ret_refusal, xstrdup("which device a call waits for is not known while it waits"),
+			      xasprintf("io, or io@FUNCTION; vprof record --kernel, then vprof causal --predict --target %s", t->text));
+	case ASKED_PC:
+		return 0;
 	case ASKED_IO:
 		if (!t->name)
 			return 0;
@@ -103,13 +104,15 @@ int causal_target_find(struct store *s, struct causal_target *t, struct causal_r
 	if (!known && t->kind == ASKED_LOCK)
 		return 0;
 	if (!known)
-		return refuse(t, ret_refusal, xstrdup("the last build has no function of that name"), NULL);
-	return refuse(t, ret_refusal, xstrdup("it has no probe"), xasprintf("vprof build --functions %s", t->name));
+		return refuse(t, ret_refusal, xstrdup("the last build has no function of that name"),
+			      t->kind == ASKED_FUNCTION ? xasprintf("pc:%s, if it is one of a library or of code without probes", t->name) : NULL);
+	return refuse(t, ret_refusal, xstrdup("it has no probe"),
+		      xasprintf("vprof build --functions %s; or pc:%s, its own running time by ticks alone", t->name, t->name));
 }
 
-bool causal_target_is_variable(const struct causal_target *t)
+bool causal_target_is_symbol(const struct causal_target *t)
 {
-	return t->kind == ASKED_LOCK && !t->keys.cnt;
+	return t->kind == ASKED_PC || (t->kind == ASKED_LOCK && !t->keys.cnt);
 }
 
 void causal_target_release(struct causal_target *t)

@@ -4,14 +4,15 @@
  *
  *	FUNCTION		its calls, with what they call, without the waits that another thread of the run ends
  *	body:FUNCTION		while it runs itself, without the probed functions that it calls
+ *	pc:FUNCTION		while it runs itself, by the ticks that hit its code; it needs no probe
  *	io			waits that no thread of the run can end: files on disks, sleeps, connections to outside
  *	io@FUNCTION		the same, inside calls of that function
  *	lock:VARIABLE		while a thread holds the lock that is that variable, or in it
  *	lock:FUNCTION		while a thread holds a lock that calls of that function take, whoever holds it
  *
  * An experiment refuses what cannot become faster while the program runs, and says what to ask instead: a wait for another thread
- * (wait:NAME), queues (queue), the run queue (runqueue).  It also refuses, so far, code without a probe (pc:FUNCTION) and waits for a
- * device (disk:NAME).
+ * (wait:NAME), queues (queue), the run queue (runqueue).  It also refuses waits for one device (disk:NAME): at run time it is not
+ * known which device a call waits for.
  */
 #ifndef PROJECT_CAUSAL_CAUSAL_TARGET_H
 #define PROJECT_CAUSAL_CAUSAL_TARGET_H
@@ -45,8 +46,8 @@ int causal_target_parse(const char *text, struct causal_target *ret, struct diag
  */
 int causal_target_find(struct store *s, struct causal_target *t, struct causal_refusal *ret_refusal, struct diag *reterr);
 
-/* lock:VARIABLE: whether the program has it is seen when it runs (lock_names.h). */
-bool causal_target_is_variable(const struct causal_target *t);
+/* lock:VARIABLE, pc:FUNCTION: whether the program has it is seen when it runs (lock_names.h). */
+bool causal_target_is_symbol(const struct causal_target *t);
 
 void causal_target_release(struct causal_target *t);
 void causal_targets_release(causal_targets *list);

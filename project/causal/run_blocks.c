@@ -53,6 +53,8 @@ static enum experiment_kind kind_of(enum asked_kind kind)
 		return EXPERIMENT_IO;
 	case ASKED_LOCK:
 		return EXPERIMENT_LOCK;
+	case ASKED_PC:
+		return EXPERIMENT_PC;
 	default:
 		return EXPERIMENT_FUNCTION;
 	}
@@ -125,8 +127,12 @@ static bool was_asked_to_end(const struct runner *r)
 	return r->rounds.state == ROUNDS_ENDING;
 }
 
-static int refuse_lock(const struct causal_target *t, struct diag *reterr)
+static int refuse_symbol(const struct causal_target *t, struct diag *reterr)
 {
+	if (t->kind == ASKED_PC) {
+		diag_set(reterr, EXIT_ENVIRONMENT, -ENOTSUP, "target %s: no program or library of the run has a function %s", t->text, t->name);
+		return diag_remedy(reterr, -ENOTSUP, "a file that is not stripped; a function that the compiler did not inline");
+	}
 	diag_set(reterr, EXIT_ENVIRONMENT, -ENOTSUP, "target %s: no probed function is called %s, and no variable in a program or library"
 		 " of the run", t->text, t->name);
 	return diag_remedy(reterr, -ENOTSUP, "lock:FUNCTION, a function that takes the lock: what lies in allocated memory has no name");
@@ -152,7 +158,7 @@ static int start(struct runner *r, struct store *s, const char *name, const stru
 		return diag_remedy(reterr, -ENOTSUP, "run it without that handler");
 	}
 	if (r->rounds.missing)
-		return refuse_lock(r->rounds.missing, reterr);
+		return refuse_symbol(r->rounds.missing, reterr);
 	if (was_asked_to_end(r))
 		return 1;
 	ret->lost_round_cnt += rounds_is_cut(&r->rounds);

@@ -295,7 +295,13 @@ static uint64_t since_tick(void)
 	return is_next && took < TICKS_MOST_NS ? took : TICK_NS;
 }
 
-void causal_tick(void)
+/* The targets that only ticks see. */
+static bool is_hit(const struct arena_experiment *e, uint64_t pc)
+{
+	return e->kind == EXPERIMENT_BODY ? target_is_innermost() : locks_have_code(pc);
+}
+
+void causal_tick(uint64_t pc)
 {
 	struct arena_experiment *e = experiment();
 	struct shift *s = hook_in();
@@ -307,11 +313,13 @@ void causal_tick(void)
 	COUNT(&e->tick_cnt, 1);
 	if (self.runs) {
 		shift_believe(s, now_ns() + BELIEVED_NS);
-	} else if (e->kind == EXPERIMENT_BODY && target_is_innermost()) {
-		shift_end(&e->all, s, since_tick());
-		COUNT(&e->hit_cnt, 1);
-	} else if (e->kind == EXPERIMENT_BODY) {
-		since_tick();
+	} else if (e->kind == EXPERIMENT_BODY || e->kind == EXPERIMENT_PC) {
+		uint64_t took = since_tick();
+
+		if (is_hit(e, pc)) {
+			shift_end(&e->all, s, took);
+			COUNT(&e->hit_cnt, 1);
+		}
 	}
 	pay(s);
 	hook_out();

@@ -87,7 +87,7 @@ uint64_t causal_max(void);
 
 void causal_tell(void);
 
-/* ticks.c calls it at each tick. */
-void causal_tick(void);
+/* ticks.c calls it at each tick.  pc: where it hit the thread. */
+void causal_tick(uint64_t pc);
 
 #endif

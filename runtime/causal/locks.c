@@ -24,10 +24,9 @@ static uint64_t address_of(uint64_t object)
 	return releasers_is_unnamed(object) ? object & ~(RELEASERS_SHARED | RELEASERS_OWN) : releasers_private(object);
 }
 
-static bool is_in_variable(const struct arena_experiment *e, uint64_t object)
+static bool is_in_target(const struct arena_experiment *e, uint64_t address)
 {
 	uint32_t cnt = GET(&e->lock_cnt), target = GET(&e->target);
-	uint64_t address = address_of(object);
 
 	for (uint32_t i = 0; i < cnt && i < EXPERIMENT_LOCKS; i++) {
 		const struct experiment_lock *l = &e->locks[i];
@@ -110,7 +109,12 @@ bool locks_has(uint64_t object)
 {
 	struct arena_experiment *e = experiment();
 
-	if (is_in_variable(e, object))
+	if (is_in_target(e, address_of(object)))
 		return true;
 	return GET(&e->has_keys) && is_taken(e, object, target_is_innermost());
+}
+
+bool locks_have_code(uint64_t address)
+{
+	return is_in_target(experiment(), address);
 }

@@ -14,6 +14,9 @@
 /* The thread has just got that lock.  Whether it is the target's; one that its function took is from now on. */
 bool locks_has(uint64_t object);
 
+/* Whether code of the target is at that address, of kind EXPERIMENT_PC. */
+bool locks_have_code(uint64_t address);
+
 /* Before a lock is let go, and after it was had: whether others who wait for it come next (struct experiment_order). */
 void locks_note_release(uint64_t object);
 void locks_note_taking(uint64_t object);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 #include "runtime/causal/causal.h"
 #include "runtime/causal/ticks.h"
@@ -32,14 +33,25 @@ static struct {
 static __thread struct tick_self self __attribute__((tls_model("initial-exec")));
 static uint32_t has_handler;		/* 1: being set, 2: ours, 3: the program has its own */
 
+static uint64_t pc_of(const ucontext_t *c)
+{
+#if defined(__x86_64__)
+	return (uint64_t)c->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+	return c->uc_mcontext.pc;
+#else
+	(void)c;
+	return 0;
+#endif
+}
+
 static void on_tick(int number, siginfo_t *info, void *context)
 {
 	int saved_errno = errno;
 
 	(void)number;
-	(void)context;
 	if (info && self.fd && info->si_fd == self.fd - 1)
-		causal_tick();
+		causal_tick(pc_of(context));
 	errno = saved_errno;
 }
 

@@ -80,7 +80,8 @@ enum experiment_kind {
 	EXPERIMENT_FUNCTION,		/* calls of it, with what they call */
 	EXPERIMENT_BODY,		/* ticks at which it is the innermost call */
 	EXPERIMENT_IO,			/* waits that no thread of the run ends; in its calls, if it has keys */
-	EXPERIMENT_LOCK			/* while a thread holds one of its locks */
+	EXPERIMENT_LOCK,		/* while a thread holds one of its locks */
+	EXPERIMENT_PC			/* ticks that hit its code */
 };
 
 enum experiment_currency { EXPERIMENT_SLEEP, EXPERIMENT_HOLD };
@@ -90,7 +91,7 @@ struct experiment_key {			/* a function (struct vprof_site) of a target */
 	uint32_t target, unused;
 };
 
-struct experiment_lock {		/* a variable that is, or contains, locks of a target */
+struct experiment_lock {		/* a variable that is, or contains, locks of a target; of EXPERIMENT_PC: its code */
 	uint64_t start, end;		/* in the memory of that program and its forks */
 	uint32_t program, target;	/* as in struct arena_module */
 };

@@ -50,6 +50,24 @@ else
 	done
 fi
 
+# pc:FUNCTION needs no probe: other threads would pause for the code that all the time is spent in, and not for code that never
+# runs; what is nowhere is refused.
+expect 4 "$VPROF" causal --target pc:nosuch -- ./work 1000000000
+says "target pc:nosuch: no program or library of the run has a function nosuch"
+"$VPROF" causal --target pc:slow --target pc:never --speedups 50 --for 5s -o by_ticks --format json -- ./work 1000000000 >ticks.json 2>ticks.err
+status=$?
+if grep -q "no perf events" ticks.err; then
+	echo "no perf events here: pc: is not tested"
+elif [ $status = 0 ]; then
+	python3 - ticks.json <<'END' && pass || fail "ticks do not tell pc:slow from pc:never: $(cat ticks.json)"
+import json, sys
+delays = {x["target"]: x["delay_ns"] for x in json.load(open(sys.argv[1]))["experiments"]}
+sys.exit(not (delays["pc:slow"] > 0 and delays["pc:never"] == 0))
+END
+else
+	[ $status = 3 ] && pass || fail "pc: ended with $status: $(cat ticks.err)"
+fi
+
 # Control-C: what there is, is kept.
 timeout -k 30 -s INT --preserve-status 3 "$VPROF" causal --target slow --speedups 50 -o stopped -- ./work 1000000000 >stopped.out 2>stopped.err
 status=$?
