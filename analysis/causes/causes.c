@@ -24,10 +24,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/stats/confidence.h"
+#include "base/map.h"
 #include "base/banned.h"
 
 struct leaf {
 	uint32_t node;
+	const struct node *wait;	/* that it is in; NULL: none */
 	struct summed_cause as;		/* the cause if this were its only leaf */
 };
 
@@ -132,11 +134,18 @@ static void judge_wait(const struct findings *f, struct summed_cause *c, const s
 	}
 }
 
-static const struct node *wait_above(const struct findings *f, const struct node *n)
+/* For each node the innermost wait at or above it; NULL: there is none.  One pass from the top: the way up from each leaf of a deep tree
+ * would take the square of its depth.  The caller frees it. */
+static const struct node **waits_above(const struct findings *f)
 {
-	while (n->kind != NODE_WAIT && n->parent != NODE_NONE)
-		n = &f->nodes.items[n->parent];
-	return n->kind == NODE_WAIT ? n : NULL;
+	const struct node **waits = xcalloc(f->nodes.cnt + 1, sizeof(*waits));
+
+	for (size_t i = 0; i < f->nodes.cnt; i++) {
+		const struct node *n = &f->nodes.items[i];
+
+		waits[i] = n->kind == NODE_WAIT ? n : n->parent == NODE_NONE ? NULL : waits[n->parent];
+	}
+	return waits;
 }
 
 /* The rest of a path of blames that has no name is its function's own running time. */
@@ -153,11 +162,12 @@ static bool runs_for_others(const struct node *n, const struct node *wait)
 	return wait && wait->wait == STATE_BUSY && n->kind == NODE_BLAME && !n->function && !n->is_wait;
 }
 
-static void judge(const struct findings *f, struct leaf *leaf)
+static void judge(const struct findings *f, struct leaf *leaf, const struct node *const *waits)
 {
-	const struct node *n = blamed(f, &f->nodes.items[leaf->node]), *wait = wait_above(f, n);
+	const struct node *n = blamed(f, &f->nodes.items[leaf->node]), *wait = waits[n - f->nodes.items];
 	struct summed_cause *c = &leaf->as;
 
+	leaf->wait = wait;
 	c->share = f->nodes.items[leaf->node].share;
 	c->mean_ns = f->nodes.items[leaf->node].mean_ns;
 	c->is_estimated = f->nodes.items[leaf->node].samples > 0;
@@ -175,6 +185,8 @@ static void judge(const struct findings *f, struct leaf *leaf)
 
 static int compare_texts(const char *a, const char *b)
 {
+	if (a == b)		/* nearly always: leaves have the names of few functions */
+		return 0;
 	return strcmp(a ? a : "", b ? b : "");
 }
 
@@ -201,12 +213,83 @@ static int compare_doers(const struct summed_cause *a, const struct summed_cause
 	return (a->wait > b->wait) - (a->wait < b->wait);
 }
 
+/* ---- groups of leaves with one doer, in order ---- */
+
+#define RECENT_DOERS 256
+
+struct doer {				/* leaves with the very same texts */
+	const struct leaf *first;
+	uint32_t number;
+};
+
+struct leaf_groups {
+	const struct leaf **leaves;	/* by group, then by node */
+	size_t *ends;			/* of each group, in leaves */
+	size_t cnt;
+};
+
+static void leaf_groups_release(struct leaf_groups *g)
+{
+	free(g->leaves);
+	free(g->ends);
+}
+
+static bool same_texts(const struct summed_cause *a, const struct summed_cause *b)
+{
+	return a->known == b->known && a->peer == b->peer && a->function == b->function && a->file == b->file &&
+	       a->device == b->device && a->wait == b->wait;
+}
+
 static int by_doer(const void *pa, const void *pb)
 {
-	const struct leaf *a = pa, *b = pb;
-	int r = compare_doers(&a->as, &b->as);
+	const struct doer *a = pa, *b = pb;
+	int r = compare_doers(&a->first->as, &b->first->as);
 
-	return r ? r : (a->node > b->node) - (a->node < b->node);
+	return r ? r : (a->number > b->number) - (a->number < b->number);
+}
+
+typedef VEC(struct doer) doer_list;
+
+/* Returns for each leaf the number of its doer.  The caller frees it.  Of two doers in the list the texts may be equal all the same. */
+static uint32_t *find_doers(const struct leaf *leaves, size_t cnt, doer_list *doers)
+{
+	uint32_t *ret = xcalloc(cnt + 1, sizeof(*ret)), recent[RECENT_DOERS] = { 0 };	/* by their texts: their number, plus one */
+
+	for (size_t i = 0; i < cnt; i++) {
+		const struct summed_cause *c = &leaves[i].as;
+		uint32_t *r = &recent[hash_u64((uintptr_t)c->function, (uintptr_t)c->device + c->wait) % RECENT_DOERS];
+
+		if (!*r || !same_texts(&doers->items[*r - 1].first->as, c)) {
+			VEC_ADD(doers, (struct doer){ &leaves[i], (uint32_t)doers->cnt });
+			*r = (uint32_t)doers->cnt;
+		}
+		ret[i] = *r - 1;
+	}
+	return ret;
+}
+
+/* Sorts the doers, which are few, instead of the leaves, which may be as many as calls. */
+static void group_leaves(const struct leaf *leaves, size_t cnt, struct leaf_groups *g)
+{
+	doer_list doers = { NULL, 0, 0 };
+	_cleanup_(freep) uint32_t *doer_of_leaf = find_doers(leaves, cnt, &doers);
+	_cleanup_(freep) uint32_t *group_of_doer = xcalloc(doers.cnt + 1, sizeof(*group_of_doer));
+
+	g->leaves = xcalloc(cnt + 1, sizeof(*g->leaves));
+	g->ends = xcalloc(doers.cnt + 1, sizeof(*g->ends));
+	if (doers.cnt > 1)
+		qsort(doers.items, doers.cnt, sizeof(*doers.items), by_doer);
+	for (size_t i = 0; i < doers.cnt; i++) {
+		g->cnt += i == 0 || compare_doers(&doers.items[i - 1].first->as, &doers.items[i].first->as) != 0;
+		group_of_doer[doers.items[i].number] = (uint32_t)g->cnt - 1;
+	}
+	for (size_t i = 0; i < cnt; i++)
+		g->ends[group_of_doer[doer_of_leaf[i]] + 1]++;
+	for (size_t i = 0; i < g->cnt; i++)
+		g->ends[i + 1] += g->ends[i];
+	for (size_t i = 0; i < cnt; i++)
+		g->leaves[g->ends[group_of_doer[doer_of_leaf[i]]]++] = &leaves[i];	/* beginnings become ends */
+	VEC_RELEASE(&doers);
 }
 
 /* Returns 0 if both leaves agree in one property, of which the leaves of a group have few values. */
@@ -239,7 +322,7 @@ static int compare_waiters(const struct summed_cause *a, const struct summed_cau
 }
 
 struct alike_order {
-	const struct leaf *leaves;
+	const struct leaf *const *leaves;
 	compare_leaves compare;
 };
 
@@ -247,20 +330,35 @@ static int by_likeness(const void *pa, const void *pb, void *arg)
 {
 	const struct alike_order *o = arg;
 	size_t a = *(const size_t *)pa, b = *(const size_t *)pb;
-	int r = o->compare(&o->leaves[a].as, &o->leaves[b].as);
+	int r = o->compare(&o->leaves[a]->as, &o->leaves[b]->as);
 
 	return r ? r : (a > b) - (a < b);
 }
 
+static bool all_alike(const struct leaf *const *leaves, size_t cnt, compare_leaves compare)
+{
+	size_t i = 1;
+
+	while (i < cnt && compare(&leaves[0]->as, &leaves[i]->as) == 0)
+		i++;
+	return i >= cnt;
+}
+
 /* Returns the first leaf of the subgroup with the largest sum by absolute value (ties: the longest); ret_share: its part of the
  * group. */
-static const struct summed_cause *largest(const struct leaf *leaves, size_t cnt, compare_leaves compare, double *ret_share)
+static const struct summed_cause *largest(const struct leaf *const *leaves, size_t cnt, compare_leaves compare, double *ret_share)
 {
-	_cleanup_(freep) size_t *order = xcalloc(cnt, sizeof(*order));
+	_cleanup_(freep) size_t *order = NULL;
 	size_t best = 0;
 	double best_ns = 0;
 
 	*ret_share = 0;
+	if (all_alike(leaves, cnt, compare)) {
+		for (size_t i = 0; i < cnt; i++)
+			*ret_share += leaves[i]->as.share;
+		return &leaves[0]->as;
+	}
+	order = xcalloc(cnt, sizeof(*order));
 	for (size_t i = 0; i < cnt; i++)
 		order[i] = i;
 	if (cnt > 1)
@@ -268,9 +366,9 @@ static const struct summed_cause *largest(const struct leaf *leaves, size_t cnt,
 	for (size_t first = 0, end; first < cnt; first = end) {
 		double share = 0, mean_ns = 0;
 
-		for (end = first; end < cnt && compare(&leaves[order[first]].as, &leaves[order[end]].as) == 0; end++) {
-			share += leaves[order[end]].as.share;
-			mean_ns += leaves[order[end]].as.mean_ns;
+		for (end = first; end < cnt && compare(&leaves[order[first]]->as, &leaves[order[end]]->as) == 0; end++) {
+			share += leaves[order[end]]->as.share;
+			mean_ns += leaves[order[end]]->as.mean_ns;
 		}
 		if (first == 0 || fabs(share) > fabs(*ret_share) ||
 		    (fabs(share) == fabs(*ret_share) && (mean_ns > best_ns || (mean_ns == best_ns && order[first] < best)))) {
@@ -279,13 +377,13 @@ static const struct summed_cause *largest(const struct leaf *leaves, size_t cnt,
 			best_ns = mean_ns;
 		}
 	}
-	return &leaves[best].as;
+	return &leaves[best]->as;
 }
 
 /* Sums up the leaves of one cause. */
-static struct summed_cause sum_up(struct arena *arena, const struct leaf *leaves, size_t cnt)
+static struct summed_cause sum_up(struct arena *arena, const struct leaf *const *leaves, size_t cnt)
 {
-	struct summed_cause c = leaves[0].as;
+	struct summed_cause c = leaves[0]->as;
 	const struct summed_cause *x;
 	double share;
 
@@ -293,10 +391,10 @@ static struct summed_cause sum_up(struct arena *arena, const struct leaf *leaves
 	c.places.items = ARENA_NEW(arena, uint32_t, cnt);
 	c.places.cnt = c.places.cap = cnt;
 	for (size_t i = 0; i < cnt; i++) {
-		c.share += leaves[i].as.share;
-		c.mean_ns += leaves[i].as.mean_ns;
-		c.is_estimated |= leaves[i].as.is_estimated;
-		c.places.items[i] = leaves[i].node;
+		c.share += leaves[i]->as.share;
+		c.mean_ns += leaves[i]->as.mean_ns;
+		c.is_estimated |= leaves[i]->as.is_estimated;
+		c.places.items[i] = leaves[i]->node;
 	}
 	x = largest(leaves, cnt, compare_hows, &c.how_share);
 	c.how = x->how;
@@ -360,11 +458,11 @@ static void sort_causes(struct findings *f, uint32_t *of_node)
 
 static uint32_t doer_of(const struct findings *f, const struct leaf *leaf)
 {
-	const struct node *n = blamed(f, &f->nodes.items[leaf->node]), *wait = wait_above(f, n);
+	const struct node *n = blamed(f, &f->nodes.items[leaf->node]);
 
 	if (!leaf->as.known || !leaf->as.function || leaf->as.peer)
 		return NODE_NONE;
-	return n->function && strcmp(n->function, leaf->as.function) == 0 ? n->id : wait ? wait->id : NODE_NONE;
+	return n->function && strcmp(n->function, leaf->as.function) == 0 ? n->id : leaf->wait ? leaf->wait->id : NODE_NONE;
 }
 
 /* Of requests on sockets, whose functions are all those of stacks. */
@@ -384,34 +482,45 @@ static void give_to_carrier(const struct findings *f, struct leaf *leaves, size_
 		}
 }
 
+static size_t leaves_in(const bool *has_child, size_t cnt)
+{
+	size_t ret = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		ret += !has_child[i];
+	return ret;
+}
+
 /* Fills f->causes from f->nodes, largest share first.  Returns for each node the index of its cause; NODE_NONE: not a leaf.  The
  * caller frees it. */
 static uint32_t *sum_causes(struct findings *f)
 {
 	size_t cnt = f->nodes.cnt, leaf_cnt = 0;
-	struct leaf *leaves = xcalloc(cnt + 1, sizeof(*leaves));
+	_cleanup_(freep) struct leaf *leaves = NULL;
+	_cleanup_(leaf_groups_release) struct leaf_groups groups = { 0 };
 	uint32_t *of_node = xmalloc((cnt + 1) * sizeof(*of_node));
 	_cleanup_(freep) bool *has_child = xcalloc(cnt + 1, sizeof(*has_child));
+	const struct node **waits = waits_above(f);
 
 	memset(of_node, 0xff, (cnt + 1) * sizeof(*of_node));
 	for (size_t i = 1; i < cnt; i++)
 		has_child[f->nodes.items[i].parent] = true;
+	leaves = xcalloc(leaves_in(has_child, cnt) + 1, sizeof(*leaves));
 	for (uint32_t i = 0; i < cnt; i++) {
 		if (has_child[i])
 			continue;
 		leaves[leaf_cnt].node = i;
-		judge(f, &leaves[leaf_cnt++]);
+		judge(f, &leaves[leaf_cnt++], waits);
 	}
+	free(waits);
 	if (f->look.is_one)
 		give_to_carrier(f, leaves, leaf_cnt);
-	if (leaf_cnt > 1)
-		qsort(leaves, leaf_cnt, sizeof(*leaves), by_doer);
-	for (size_t first = 0, end; first < leaf_cnt; first = end) {
-		for (end = first; end < leaf_cnt && compare_doers(&leaves[first].as, &leaves[end].as) == 0; end++)
-			of_node[leaves[end].node] = (uint32_t)f->causes.cnt;
-		VEC_ADD(&f->causes, sum_up(f->arena, leaves + first, end - first));
+	group_leaves(leaves, leaf_cnt, &groups);
+	for (size_t i = 0, first = 0; i < groups.cnt; first = groups.ends[i++]) {
+		for (size_t k = first; k < groups.ends[i]; k++)
+			of_node[groups.leaves[k]->node] = (uint32_t)i;
+		VEC_ADD(&f->causes, sum_up(f->arena, groups.leaves + first, groups.ends[i] - first));
 	}
-	free(leaves);
 	sort_causes(f, of_node);
 	return of_node;
 }
