@@ -451,6 +451,19 @@ uint32_t trace_add_string(struct trace *t, strings *list, const char *text)
 	return (uint32_t)(list->cnt - 1);
 }
 
+static bool is_idle(const struct segment *s)
+{
+	return s->state == STATE_IO && s->sid == SID_NONE;
+}
+
+static bool has_idle(const struct trace *t)
+{
+	for (size_t i = 0; i < t->segments.cnt; i++)
+		if (is_idle(&t->segments.items[i]))
+			return true;
+	return false;
+}
+
 /* For each place in the list of segments: one more than the last idle segment of the same thread before it; 0: there is none. */
 static size_t *last_idle(const struct trace *t)
 {
@@ -458,7 +471,7 @@ static size_t *last_idle(const struct trace *t)
 	size_t *ret = xcalloc(t->segments.cnt + 1, sizeof(*ret));
 
 	for (size_t i = 1; i <= t->segments.cnt; i++)
-		ret[i] = s[i - 1].state == STATE_IO && s[i - 1].sid == SID_NONE ? i :
+		ret[i] = is_idle(&s[i - 1]) ? i :
 			 i > 1 && s[i - 2].tid == s[i - 1].tid ? ret[i - 1] : 0;
 	return ret;
 }
@@ -468,7 +481,7 @@ void trace_find_idle(struct trace *t)
 	const struct segment *s = t->segments.items;
 	_cleanup_(freep) size_t *idle = NULL;
 
-	if (t->pairings.cnt || !t->intervals.cnt)
+	if (t->pairings.cnt || !t->intervals.cnt || !has_idle(t))
 		return;
 	idle = last_idle(t);
 	for (size_t i = 0; i < t->intervals.cnt; i++) {

@@ -160,8 +160,11 @@ static void add_node(const struct analysis *a, const struct call_graph *g, struc
 	const struct place *p = &a->v->places.items[place];
 	double n = (double)a->m->n, variance = moments_variance_of(a->m, place);
 	uint32_t before, after;
-	struct node node = {
-		.id = (uint32_t)a->f->nodes.cnt,
+	uint32_t id = (uint32_t)a->f->nodes.cnt;
+	struct node *node = VEC_EXTEND(&a->f->nodes);
+
+	*node = (struct node){
+		.id = id,
 		.parent = p->parent == NODE_NONE ? NODE_NONE : s->node_of_place[p->parent],
 		.kind = p->kind,
 		.function = analysis_function_name(a, p->function),
@@ -178,16 +181,15 @@ static void add_node(const struct analysis *a, const struct call_graph *g, struc
 	};
 
 	if (place < a->v->sample_cnt.cnt)
-		node.samples = a->v->sample_cnt.items[place];
-	if (node.samples)
-		node.variance_ns2 = node.variance_share = 0;
+		node->samples = a->v->sample_cnt.items[place];
+	if (node->samples)
+		node->variance_ns2 = node->variance_share = 0;
 	if (p->kind == NODE_WAIT && p->wait == STATE_QUEUE && put_aside_most(a->v->put_aside, &before, &after)) {
-		node.put_aside = analysis_function_name(a, before);
-		node.taken_up = analysis_function_name(a, after);
+		node->put_aside = analysis_function_name(a, before);
+		node->taken_up = analysis_function_name(a, after);
 	}
 	if ((p->kind == NODE_FUNCTION || p->kind == NODE_BODY) && p->function != FUNCTION_NONE)
-		node.open = g->open[p->function];
-	s->node_of_place[place] = node.id;
-	s->place_of_node[node.id] = place;
-	VEC_ADD(&a->f->nodes, node);
+		node->open = g->open[p->function];
+	s->node_of_place[place] = id;
+	s->place_of_node[id] = place;
 }

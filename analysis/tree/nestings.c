@@ -66,19 +66,11 @@ static void postpone(struct nestings *n, uint64_t sid, uint32_t caller, uint32_t
 	n->pending[n->pending_cnt++] = (struct pending){ sid, caller, callee };
 }
 
-/* The intervals that ended in the window. */
-static struct map *ended_intervals(struct nestings *n, const struct trace *t)
+static void add_partial(struct nestings *n, const struct trace *t)
 {
-	struct map *sids = map_new();
-
-	for (size_t i = 0; i < t->intervals.cnt; i++) {
-		const struct interval *iv = &t->intervals.items[i];
-
-		map_set(sids, iv->sid, true);
-		if (iv->root_only || iv->lost)
-			map_set(n->partial, iv->sid, true);
-	}
-	return sids;
+	for (size_t i = 0; i < t->intervals.cnt; i++)
+		if (t->intervals.items[i].root_only || t->intervals.items[i].lost)
+			map_set(n->partial, t->intervals.items[i].sid, true);
 }
 
 /* A pair seen inside once needs no more evidence: what explains it there explains it elsewhere. */
@@ -91,29 +83,43 @@ static bool has(const struct map *sids, uint64_t sid)
 {
 	uint64_t unused;
 
-	return sids && map_get(sids, sid, &unused);
+	return map_get(sids, sid, &unused);
 }
 
-static void add_pair(struct nestings *n, const struct map *ended, const struct invocation *outer,
-		     const struct invocation *inner)
+struct ended {				/* the intervals that ended in the window */
+	const struct trace *t;
+	struct map *sids;		/* NULL: not needed yet; most windows show no new pair */
+};
+
+static bool has_ended(struct ended *e, uint64_t sid)
+{
+	if (!e->sids) {
+		e->sids = map_new();
+		for (size_t i = 0; i < e->t->intervals.cnt; i++)
+			map_set(e->sids, e->t->intervals.items[i].sid, true);
+	}
+	return has(e->sids, sid);
+}
+
+static void add_pair(struct nestings *n, struct ended *ended, const struct invocation *outer, const struct invocation *inner)
 {
 	if (inner->sid == SID_NONE || inner->sid != outer->sid || has(n->partial, inner->sid))
 		keep(n, outer->function, inner->function, false);
-	else if (has(ended, inner->sid))
+	else if (has_ended(ended, inner->sid))
 		keep(n, outer->function, inner->function, true);
 	else
 		postpone(n, inner->sid, outer->function, inner->function);
 }
 
-/* all: intervals that have not ended by now count as recorded in full. */
-static void settle(struct nestings *n, const struct map *ended, bool all)
+/* ended: NULL: intervals that have not ended by now count as recorded in full. */
+static void settle(struct nestings *n, struct ended *ended)
 {
 	size_t left = 0;
 
 	for (size_t i = 0; i < n->pending_cnt; i++) {
 		struct pending p = n->pending[i];
 
-		if (has(ended, p.sid) || all)
+		if (!ended || has_ended(ended, p.sid))
 			keep(n, p.caller, p.callee, !has(n->partial, p.sid));
 		else
 			n->pending[left++] = p;
@@ -140,10 +146,11 @@ static struct seen *seen_lately(struct seen *list, uint32_t caller, uint32_t cal
 void nestings_add(struct nestings *n, const struct timeline *tl, int64_t before_ns, int64_t until_ns)
 {
 	const struct trace *t = tl->trace;
-	_cleanup_(map_freep) struct map *ended = ended_intervals(n, t);
+	struct ended ended = { .t = t };
 	_cleanup_(freep) struct seen *seen = xcalloc(SEEN, sizeof(*seen));
 
-	settle(n, ended, false);
+	add_partial(n, t);
+	settle(n, &ended);
 	for (size_t i = 0; i < SEEN; i++)
 		seen[i].caller = FUNCTION_NONE;
 	for (size_t i = 0; i < t->invocations.cnt; i++) {
@@ -161,10 +168,11 @@ void nestings_add(struct nestings *n, const struct timeline *tl, int64_t before_
 		    (s->settled || s->sid == inner->sid))
 			continue;
 		if (!is_settled(n, outer->function, inner->function, together))
-			add_pair(n, ended, outer, inner);
+			add_pair(n, &ended, outer, inner);
 		*s = (struct seen){ outer->function, inner->function, together,
 				    is_settled(n, outer->function, inner->function, together), inner->sid };
 	}
+	map_free(ended.sids);
 }
 
 static int compare_nestings(const void *pa, const void *pb)
@@ -182,7 +190,7 @@ void nestings_finish(struct nestings *n)
 {
 	size_t cnt = 0;
 
-	settle(n, NULL, true);
+	settle(n, NULL);
 	for (size_t i = 0; i < n->list.cnt; i++) {
 		struct nesting x = n->list.items[i];
 
