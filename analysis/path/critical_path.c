@@ -87,20 +87,23 @@ int critical_path(const struct timeline *tl, const struct interval *iv, pieces *
 /* Passes [from_ns, cursor) as one piece; NULL if it has no length. */
 static struct piece *emit(struct walk *w, int64_t from_ns, enum trace_state state)
 {
-	struct piece p = {
-		.tid = w->tid, .owner_tid = w->tid, .start_ns = from_ns, .end_ns = w->at_ns,
-		.state = state, .wait = state, .meanwhile = STATE_QUEUE,
-	};
+	int64_t end_ns = w->at_ns;
+	struct piece *p;
 
 	w->at_ns = from_ns;
-	if (p.start_ns >= p.end_ns)
+	if (from_ns >= end_ns)
 		return NULL;
-	VEC_ADD(w->out, p);
-	return &w->out->items[w->out->cnt - 1];
+	p = VEC_EXTEND(w->out);
+	p->tid = p->owner_tid = w->tid;
+	p->start_ns = from_ns;
+	p->end_ns = end_ns;
+	p->state = p->wait = state;
+	p->meanwhile = STATE_QUEUE;
+	return p;
 }
 
 /* The latest creation in the first cnt of the thread that this walk may still follow. */
-static const struct creation *latest_unused(const struct walk *w, size_t cnt, int64_t after_ns)
+static inline const struct creation *latest_unused(const struct walk *w, size_t cnt, int64_t after_ns)
 {
 	const struct creation *items = w->tl->trace->creations.items;
 	size_t first;

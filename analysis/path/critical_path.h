@@ -24,22 +24,22 @@ enum fold {
 					 * segments, maybe with holes between them */
 };
 
-struct piece {
+struct piece {				/* 64 bytes, one cache line */
 	uint64_t tid;			/* the thread that is charged */
 	uint64_t owner_tid;		/* the interval's own thread whose wait this explains; = tid at depth 0 */
 	int64_t start_ns, end_ns;
-	enum trace_state state;		/* STATE_RUNNING or a wait class */
-	enum trace_state wait;		/* class of the depth-0 wait this piece is part of; STATE_RUNNING if none */
-	enum trace_state meanwhile;	/* of a queue piece: the thread's state while it worked for others, or
-					 * until it picked the interval up; else STATE_QUEUE */
 	uint64_t taken_up_tid;		/* of a queue piece: the peer or timer that ended its thread's last wait for files in it, so
 					 * that the interval was taken up again; 0: another, or not known */
+	size_t wakeup;			/* FOLD_WAIT: what ended the wait, index into the trace's */
 	uint32_t depth;			/* wake-ups away from the interval's own thread */
-	enum fold fold;			/* folded: tid is the interval's own thread, depth 0 */
 	uint32_t caller;		/* of a wait of the interval's own thread: the caller of the primitive that
 					 * blocked (struct segment) */
-	size_t wakeup;			/* FOLD_WAIT: what ended the wait, index into the trace's */
-	enum thread_kind device;	/* depth 1 and more, blocked: the device that ended the wait; KIND_THREAD: none */
+	enum trace_state state : 8;	/* STATE_RUNNING or a wait class */
+	enum trace_state wait : 8;	/* class of the depth-0 wait this piece is part of; STATE_RUNNING if none */
+	enum trace_state meanwhile : 8;	/* of a queue piece: the thread's state while it worked for others, or
+					 * until it picked the interval up; else STATE_QUEUE */
+	enum fold fold : 8;		/* folded: tid is the interval's own thread, depth 0 */
+	enum thread_kind device : 8;	/* depth 1 and more, blocked: the device that ended the wait; KIND_THREAD: none */
 };
 
 typedef VEC(struct piece) pieces;

@@ -35,30 +35,45 @@ void put_aside_free(struct put_aside *s)
 	free(s);
 }
 
-/* Of the thread's innermost functions in [from, to): the last, or the first; FUNCTION_NONE: in none. */
-static uint32_t function_in(const struct timeline *tl, uint64_t tid, int64_t from_ns, int64_t to_ns, bool last)
+/* Of its functions in [from, to): the innermost of the first that is there. */
+static uint32_t first_function(const struct timeline *tl, uint64_t tid, int64_t from_ns, int64_t to_ns)
 {
-	uint32_t function = FUNCTION_NONE;
 	struct stack_walk w;
 
-	for (stack_walk_init(&w, tl, tid, from_ns, to_ns); (last || function == FUNCTION_NONE) && stack_walk_next(&w); )
+	for (stack_walk_init(&w, tl, tid, from_ns, to_ns); stack_walk_next(&w); )
 		if (w.innermost != INVOCATION_NONE)
-			function = tl->trace->invocations.items[w.innermost].function;
-	return function;
+			return tl->trace->invocations.items[w.innermost].function;
+	return FUNCTION_NONE;
+}
+
+/* The innermost at the last moment; if there is none, at the one before the latest call ended. */
+static uint32_t last_function(const struct timeline *tl, uint64_t tid, int64_t from_ns, int64_t to_ns)
+{
+	while (to_ns > from_ns) {
+		uint32_t i = timeline_last_begun(tl, tid, to_ns);
+		int64_t left_ns = from_ns;
+
+		for (; i != INVOCATION_NONE && tl->ends_ns[i] < to_ns; i = tl->parents[i])
+			left_ns = tl->ends_ns[i];
+		if (i != INVOCATION_NONE)
+			return tl->trace->invocations.items[i].function;
+		to_ns = left_ns;
+	}
+	return FUNCTION_NONE;
 }
 
 static uint32_t function_before(const struct timeline *tl, const struct piece *p)
 {
 	int64_t near_ns = p->end_ns - p->start_ns > NEAR_NS ? p->end_ns - NEAR_NS : p->start_ns;
 
-	return function_in(tl, p->owner_tid, near_ns, p->end_ns, true);
+	return last_function(tl, p->owner_tid, near_ns, p->end_ns);
 }
 
 static uint32_t function_after(const struct timeline *tl, const struct piece *p)
 {
 	int64_t near_ns = p->end_ns - p->start_ns > NEAR_NS ? p->start_ns + NEAR_NS : p->end_ns;
 
-	return function_in(tl, p->owner_tid, p->start_ns, near_ns, false);
+	return first_function(tl, p->owner_tid, p->start_ns, near_ns);
 }
 
 /* path[first, end) is one stretch in the queue: between what was before it and what is after it. */

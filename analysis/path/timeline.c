@@ -37,6 +37,7 @@ struct timeline *timeline_new(const struct trace *t)
 	keep_segments(tl);
 	nest_invocations(tl);
 	tl->hints = xcalloc(tl->threads.cnt + 1, sizeof(*tl->hints));
+	tl->recent = xcalloc(RECENT_THREADS, sizeof(*tl->recent));
 	tl->used_in_walk = xcalloc(t->creations.cnt + 1, sizeof(*tl->used_in_walk));
 	tl->walk_no = xcalloc(1, sizeof(*tl->walk_no));
 	tl->sid_index = sid_index_new();
@@ -56,6 +57,7 @@ void timeline_free(struct timeline *tl)
 	free(tl->used_in_walk);
 	free(tl->walk_no);
 	free(tl->hints);
+	free(tl->recent);
 	sid_index_free(tl->sid_index);
 	free(tl);
 }
@@ -165,34 +167,14 @@ static void nest_invocations(struct timeline *tl)
 		nest_thread(tl, &tl->threads.items[n].invocations);
 }
 
-bool state_has_waker(enum trace_state state)
-{
-	return state != STATE_RUNNING && state != STATE_QUEUE && state != STATE_RUNNABLE;
-}
-
-enum trace_state others_state(enum trace_state folded, const struct segment *s)
-{
-	bool is_others = s && s->sid != SID_NONE;
-
-	if (folded == STATE_QUEUE || folded == STATE_HANDED_OVER)
-		return folded;
-	if (is_others)
-		return STATE_BUSY;
-	return folded == STATE_ARRIVED ? STATE_ARRIVED : STATE_PARKED;
-}
-
-uint32_t timeline_thread(const struct timeline *tl, uint64_t tid)
+uint32_t timeline_find_thread(const struct timeline *tl, uint64_t tid)
 {
 	uint64_t number;
 
-	return map_get(tl->thread_of_tid, tid, &number) ? (uint32_t)(number - 1) : THREAD_NONE;
-}
-
-enum thread_kind timeline_kind(const struct timeline *tl, uint64_t tid)
-{
-	uint32_t thread = timeline_thread(tl, tid);
-
-	return thread == THREAD_NONE ? KIND_THREAD : tl->threads.items[thread].kind;
+	if (!map_get(tl->thread_of_tid, tid, &number))
+		return THREAD_NONE;
+	tl->recent[tid & (RECENT_THREADS - 1)] = (struct recent_thread){ tid, (uint32_t)number };
+	return (uint32_t)(number - 1);
 }
 
 bool timeline_is_outside(const struct timeline *tl, uint64_t tid)
@@ -331,6 +313,14 @@ struct index_range timeline_started(const struct timeline *tl, uint64_t tid, int
 	r.cnt -= before;
 	r.cnt = COUNT_BELOW(r, &near, i, items[i].start_ns < end_ns);
 	return r;
+}
+
+uint32_t timeline_last_begun(const struct timeline *tl, uint64_t tid, int64_t before_ns)
+{
+	uint32_t thread = timeline_thread(tl, tid);
+	size_t cnt = thread == THREAD_NONE ? 0 : invocations_before(tl, thread, before_ns);
+
+	return cnt ? (uint32_t)(tl->threads.items[thread].invocations.first + cnt - 1) : INVOCATION_NONE;
 }
 
 /* The innermost of inv and those around it that is still open after at_ns. */

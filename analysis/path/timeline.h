@@ -30,6 +30,13 @@ struct hints {				/* of a thread: its last answers, within its ranges */
 	size_t segment, invocation, wakeup, creation;
 };
 
+#define RECENT_THREADS 256
+
+struct recent_thread {
+	uint64_t tid;
+	uint32_t number;		/* of the thread, plus one; 0: nothing yet */
+};
+
 struct timeline {
 	const struct trace *trace;
 	VEC(struct thread_line) threads;
@@ -44,19 +51,45 @@ struct timeline {
 	uint64_t *used_in_walk;		/* per creation: the last walk that followed it */
 	uint64_t *walk_no;		/* of the walk going on */
 	struct hints *hints;		/* by thread */
+	struct recent_thread *recent;	/* answers of thread_of_tid, by the low bits of the tid */
 	struct sid_index *sid_index;	/* segments by thread and sid; made when first needed */
 };
 
 /* Blocked until some thread or device wakes it. */
-bool state_has_waker(enum trace_state state);
+static inline bool state_has_waker(enum trace_state state)
+{
+	return state != STATE_RUNNING && state != STATE_QUEUE && state != STATE_RUNNABLE;
+}
 
 /* Of a request: what its thread does in that segment of another's, or nobody's.  folded: the piece's that it is part of. */
-enum trace_state others_state(enum trace_state folded, const struct segment *s);
+static inline enum trace_state others_state(enum trace_state folded, const struct segment *s)
+{
+	bool is_others = s && s->sid != SID_NONE;
 
-uint32_t timeline_thread(const struct timeline *tl, uint64_t tid);
+	if (folded == STATE_QUEUE || folded == STATE_HANDED_OVER)
+		return folded;
+	if (is_others)
+		return STATE_BUSY;
+	return folded == STATE_ARRIVED ? STATE_ARRIVED : STATE_PARKED;
+}
+
+/* The same, for one that is not among the recent ones. */
+uint32_t timeline_find_thread(const struct timeline *tl, uint64_t tid);
+
+static inline uint32_t timeline_thread(const struct timeline *tl, uint64_t tid)
+{
+	const struct recent_thread *r = &tl->recent[tid & (RECENT_THREADS - 1)];
+
+	return r->tid == tid && r->number ? r->number - 1 : timeline_find_thread(tl, tid);
+}
 
 /* KIND_THREAD also if it is not recorded. */
-enum thread_kind timeline_kind(const struct timeline *tl, uint64_t tid);
+static inline enum thread_kind timeline_kind(const struct timeline *tl, uint64_t tid)
+{
+	uint32_t thread = timeline_thread(tl, tid);
+
+	return thread == THREAD_NONE ? KIND_THREAD : tl->threads.items[thread].kind;
+}
 
 /* It needs no records: it is what its waits are for, until they end. */
 bool timeline_is_outside(const struct timeline *tl, uint64_t tid);
@@ -101,6 +134,9 @@ struct stack_walk {
 void stack_walk_init(struct stack_walk *w, const struct timeline *tl, uint64_t tid,
 		     int64_t start_ns, int64_t end_ns);
 bool stack_walk_next(struct stack_walk *w);
+
+/* The last invocation of the thread that begins before that moment, whether it has ended or not; or INVOCATION_NONE. */
+uint32_t timeline_last_begun(const struct timeline *tl, uint64_t tid, int64_t before_ns);
 
 /* Turns round those from the first on. */
 void pieces_reverse(pieces *out, size_t first);

@@ -68,17 +68,22 @@ static void close_window(struct walk *w)
 /* Passes [from_ns, cursor) as one piece. */
 static struct piece *emit(struct walk *w, int64_t from_ns, enum trace_state state)
 {
-	struct piece p = {
-		.tid = w->tid, .owner_tid = w->folded->tid, .start_ns = from_ns,
-		.end_ns = w->at_ns, .state = state, .wait = w->folded->wait,
-		.meanwhile = STATE_QUEUE, .depth = (uint32_t)w->windows.cnt,
-	};
+	int64_t end_ns = w->at_ns;
+	struct piece *p;
 
 	w->at_ns = from_ns;
-	if (p.start_ns >= p.end_ns)
+	if (from_ns >= end_ns)
 		return NULL;
-	VEC_ADD(w->out, p);
-	return &w->out->items[w->out->cnt - 1];
+	p = VEC_EXTEND(w->out);
+	p->tid = w->tid;
+	p->owner_tid = w->folded->tid;
+	p->start_ns = from_ns;
+	p->end_ns = end_ns;
+	p->depth = (uint32_t)w->windows.cnt;
+	p->state = state;
+	p->wait = w->folded->wait;
+	p->meanwhile = STATE_QUEUE;
+	return p;
 }
 
 static bool unfold_wait(const struct timeline *tl, const struct piece *p, size_t limit, pieces *out)
@@ -152,22 +157,25 @@ static bool unfold_others(const struct timeline *tl, const struct piece *p, size
 {
 	uint32_t thread = timeline_thread(tl, p->tid);
 	size_t first = out->cnt;
-	struct piece part = *p;
+	int64_t end_ns = p->end_ns;
 
-	part.fold = FOLD_NONE;
-	while (part.end_ns > p->start_ns) {
-		size_t i = timeline_segment_before(tl, thread, part.end_ns);
+	while (end_ns > p->start_ns) {
+		size_t i = timeline_segment_before(tl, thread, end_ns);
 		const struct segment *s = i == SEGMENT_NONE ? NULL : &tl->segments[i];
-		bool is_hole = !s || s->end_ns < part.end_ns;
+		bool is_hole = !s || s->end_ns < end_ns;
 		int64_t from_ns = !s ? p->start_ns : is_hole ? s->end_ns : s->start_ns;
+		struct piece *part;
 
 		if (out->cnt - first > limit)
 			return false;
-		part.start_ns = from_ns > p->start_ns ? from_ns : p->start_ns;
-		part.meanwhile = is_hole ? STATE_OTHER : s->state;
-		part.state = part.wait = others_state(p->wait, is_hole ? NULL : s);
-		VEC_ADD(out, part);
-		part.end_ns = part.start_ns;
+		VEC_ADD(out, *p);
+		part = &out->items[out->cnt - 1];
+		part->fold = FOLD_NONE;
+		part->start_ns = from_ns > p->start_ns ? from_ns : p->start_ns;
+		part->end_ns = end_ns;
+		part->meanwhile = is_hole ? STATE_OTHER : s->state;
+		part->state = part->wait = others_state(p->wait, is_hole ? NULL : s);
+		end_ns = part->start_ns;
 	}
 	pieces_reverse(out, first);
 	return true;

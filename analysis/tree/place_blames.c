@@ -13,32 +13,6 @@
 
 #include "base/banned.h"
 
-/* Of one in that call; INVOCATION_NONE: in none, then it depends on what the thread is. */
-static uint32_t blamed_function(const struct vtree *v, uint64_t tid, uint32_t innermost)
-{
-	if (innermost != INVOCATION_NONE)
-		return v->tl->trace->invocations.items[innermost].function;
-	if (timeline_kind(v->tl, tid) == KIND_PEER)
-		return v->tl->threads.items[timeline_thread(v->tl, tid)].function;
-	return FUNCTION_OF_DEVICE(timeline_kind(v->tl, tid));	/* of a thread: FUNCTION_NONE */
-}
-
-static uint32_t blame_of(struct vtree *v, uint32_t wait, uint32_t function, enum trace_state state, enum thread_kind device)
-{
-	bool is_wait = state != STATE_RUNNING;
-	struct place like = {
-		.kind = NODE_BLAME, .function = function, .call_site = CALL_SITE_NONE,
-		.is_wait = is_wait, .wait = is_wait ? state : STATE_RUNNING, .device = device,
-	};
-
-	return vtree_other_child(v, wait, &like);
-}
-
-uint32_t blame_in(struct vtree *v, uint32_t wait, uint32_t function, enum trace_state state)
-{
-	return blame_of(v, wait, function, state, KIND_THREAD);
-}
-
 /* The functions around it and itself, the outermost first: each a blame below the one before. */
 static uint32_t blame_path(struct vtree *v, uint32_t wait, uint32_t innermost)
 {
@@ -65,14 +39,10 @@ static uint32_t own_call(const struct vtree *v, uint32_t innermost)
 	return above != INVOCATION_NONE && t->functions.items[t->invocations.items[innermost].function].is_system ? above : innermost;
 }
 
-/* Where what one in that call was doing is charged; tid: of its thread. */
-uint32_t blame_at(struct vtree *v, uint32_t wait, uint64_t tid, uint32_t innermost, enum trace_state state,
-			 enum thread_kind device)
+uint32_t blame_path_at(struct vtree *v, uint32_t wait, uint32_t innermost, enum trace_state state, enum thread_kind device)
 {
-	uint32_t function = blamed_function(v, tid, innermost), path;
+	uint32_t function, path;
 
-	if (!v->tl->trace->look.is_one || innermost == INVOCATION_NONE)
-		return blame_of(v, wait, function, state, device);
 	if (state_is_runqueue(state))	/* it could run on: what it had called of a library did not keep it */
 		innermost = own_call(v, innermost);
 	path = blame_path(v, wait, innermost);
@@ -93,34 +63,15 @@ static bool is_taken_up(const struct piece *queue, enum trace_state state)
 
 static uint32_t blame_of_taking_up(struct vtree *v, uint32_t wait, const struct piece *queue)
 {
-	return blame_in(v, wait, blamed_function(v, queue->taken_up_tid, INVOCATION_NONE), STATE_RUNNING);
+	return blame_in(v, wait, blamed_kind(v, queue->taken_up_tid), STATE_RUNNING);
 }
 
-/* A thread that works for others, or idles, does so in some function, and may be blocked in it.  Of a request that was not
- * read the thread's wait for requests is no cause. */
-uint32_t queue_blame_at(struct vtree *v, uint32_t wait, const struct piece *queue, uint32_t innermost, enum trace_state state)
+/* Of a request that was not read the thread's wait for requests is no cause. */
+uint32_t queue_blame_waiting(struct vtree *v, uint32_t wait, const struct piece *queue)
 {
-	uint64_t tid = queue->tid;
-	bool is_idle = v->places.items[wait].wait == STATE_ARRIVED && state_has_waker(state);
-
-	if (is_taken_up(queue, state))
+	if (is_taken_up(queue, queue->meanwhile))
 		return blame_of_taking_up(v, wait, queue);
-	if (state == STATE_QUEUE || blamed_function(v, tid, innermost) == FUNCTION_NONE || is_idle)
-		return blame_in(v, wait, FUNCTION_NONE, STATE_RUNNING);
-	return blame_at(v, wait, tid, innermost, state, KIND_THREAD);
-}
-
-uint32_t blame_nobody(struct vtree *v, uint32_t wait)
-{
-	return blame_in(v, wait, FUNCTION_NONE, STATE_RUNNING);
-}
-
-/* In the low half what blame_of_key() has to know of the call: its number where blames are paths. */
-uint64_t blame_key(const struct vtree *v, uint64_t tid, uint32_t innermost, enum trace_state state, enum thread_kind device)
-{
-	bool is_path = v->tl->trace->look.is_one && innermost != INVOCATION_NONE;
-
-	return (uint64_t)device << 48 | (uint64_t)state << 32 | (is_path ? innermost : blamed_function(v, tid, innermost));
+	return queue->wait == STATE_ARRIVED ? blame_nobody(v, wait) : NODE_NONE;
 }
 
 uint32_t blame_of_key(struct vtree *v, uint32_t wait, uint64_t key, const struct piece *queue)
@@ -134,6 +85,6 @@ uint32_t blame_of_key(struct vtree *v, uint32_t wait, uint64_t key, const struct
 	if (queue && (state == STATE_QUEUE || low == FUNCTION_NONE))
 		return blame_nobody(v, wait);
 	if (v->tl->trace->look.is_one && low < v->tl->trace->invocations.cnt)
-		return blame_at(v, wait, 0, low, state, device);
+		return blame_path_at(v, wait, low, state, device);
 	return blame_of(v, wait, low, state, device);
 }

@@ -48,12 +48,10 @@ static uint32_t place_of_chain(struct vtree *v, uint32_t root, uint32_t chain, u
 	return blame_in(v, above, c->function, STATE_RUNNING);
 }
 
-void vtree_take_samples(struct vtree *v, uint64_t tid, int64_t start_ns, int64_t end_ns, uint32_t wait, uint32_t from)
+void vtree_move_samples(struct vtree *v, uint64_t tid, int64_t start_ns, int64_t end_ns, uint32_t wait, uint32_t from)
 {
 	const struct trace *t = v->tl->trace;
 
-	if (!v->takes_samples || !t->look.sample_ns)
-		return;
 	for (size_t i = first_sample(t, tid, start_ns); i < t->samples.cnt; i++) {
 		const struct stack_sample *s = &t->samples.items[i];
 		uint32_t to = NODE_NONE;

@@ -54,27 +54,7 @@ bool vtree_is_outermost(struct vtree *v, uint32_t parent, uint32_t function)
 
 /* ---- making and finding places ---- */
 
-uint32_t vtree_add_place(struct vtree *v, uint32_t parent, const struct place *like)
-{
-	uint32_t id = (uint32_t)v->places.cnt;
-
-	VEC_ADD(&v->places, *like);
-	VEC_ADD(&v->ns, 0);
-	v->places.items[id].parent = parent;
-	v->places.items[id].depth = parent == NODE_NONE ? 0 : v->places.items[parent].depth + 1;
-	v->places.items[id].first_child = NODE_NONE;
-	v->places.items[id].next_sibling = NODE_NONE;
-	v->places.items[id].body = NODE_NONE;
-	v->places.items[id].outermost = like->kind == NODE_FUNCTION && vtree_is_outermost(v, parent, like->function);
-	if (parent != NODE_NONE) {
-		struct place *above = &v->places.items[parent];
-
-		v->places.items[id].ordinal = above->child_cnt++;
-		v->places.items[id].next_sibling = above->first_child;
-		above->first_child = id;
-	}
-	return id;
-}
+#define CHILDREN_FEW 4			/* of a place: with more of them, the maps have them all */
 
 /* What distinguishes a place from its siblings, as a small number. */
 static uint32_t label_of(struct vtree *v, const struct place *like)
@@ -93,40 +73,91 @@ static uint32_t label_of(struct vtree *v, const struct place *like)
 	return (uint32_t)*slot;
 }
 
+static uint64_t *slot_of(struct vtree *v, uint32_t parent, const struct place *like)
+{
+	return map_slot(v->place_of_label, (uint64_t)parent << 32 | label_of(v, like));
+}
+
+/* A place has got that child, the latest. */
+static void keep_child(struct vtree *v, uint32_t parent, uint32_t child)
+{
+	uint32_t cnt = v->places.items[parent].child_cnt;
+	uint32_t last = cnt == CHILDREN_FEW + 1 ? NODE_NONE : v->places.items[child].next_sibling;
+
+	if (cnt <= CHILDREN_FEW)
+		return;
+	for (uint32_t i = child; i != last; i = v->places.items[i].next_sibling)
+		*slot_of(v, parent, &v->places.items[i]) = i;
+}
+
+uint32_t vtree_add_place(struct vtree *v, uint32_t parent, const struct place *like)
+{
+	uint32_t id = (uint32_t)v->places.cnt;
+
+	VEC_ADD(&v->places, *like);
+	VEC_ADD(&v->ns, 0);
+	v->places.items[id].parent = parent;
+	v->places.items[id].depth = parent == NODE_NONE ? 0 : v->places.items[parent].depth + 1;
+	v->places.items[id].first_child = NODE_NONE;
+	v->places.items[id].next_sibling = NODE_NONE;
+	v->places.items[id].body = NODE_NONE;
+	v->places.items[id].outermost = like->kind == NODE_FUNCTION && vtree_is_outermost(v, parent, like->function);
+	if (parent != NODE_NONE) {
+		struct place *above = &v->places.items[parent];
+
+		v->places.items[id].ordinal = above->child_cnt++;
+		v->places.items[id].next_sibling = above->first_child;
+		above->first_child = id;
+		keep_child(v, parent, id);
+	}
+	return id;
+}
+
+static bool is_alike(const struct place *a, const struct place *b)
+{
+	return a->kind == b->kind && a->function == b->function && a->call_site == b->call_site && a->is_wait == b->is_wait &&
+	       a->wait == b->wait && a->device == b->device;
+}
+
+/* Of few children it is quicker to look at each than to ask the maps.  0: there is none like that; place 0 is the child of none. */
+static uint32_t find_child(struct vtree *v, uint32_t parent, const struct place *like)
+{
+	uint32_t i = v->places.items[parent].first_child;
+
+	if (v->places.items[parent].child_cnt > CHILDREN_FEW)
+		return (uint32_t)*slot_of(v, parent, like);
+	while (i != NODE_NONE && !is_alike(&v->places.items[i], like))
+		i = v->places.items[i].next_sibling;
+	return i == NODE_NONE ? 0 : i;
+}
+
 uint32_t vtree_child(struct vtree *v, uint32_t parent, const struct place *like)
 {
-	uint64_t *slot = map_slot(v->place_of_label,
-				  (uint64_t)parent << 32 | label_of(v, like));
+	uint32_t found = find_child(v, parent, like);
 
-	if (*slot == 0)			/* place 0 is the child of none */
-		*slot = vtree_add_place(v, parent, like);
-	return (uint32_t)*slot;
+	return found ? found : vtree_add_place(v, parent, like);
 }
 
-uint32_t vtree_other_child(struct vtree *v, uint32_t parent, const struct place *like)
+uint32_t vtree_find_other_child(struct vtree *v, uint32_t parent, enum node_kind kind, uint32_t function, enum trace_state state,
+			       enum thread_kind device)
 {
-	uint64_t key = (uint64_t)parent << 32 | like->function;
-	uint32_t which = (uint32_t)like->device << 24 | (uint32_t)like->kind << 16 | (uint32_t)like->is_wait << 8 | like->wait;
-	struct recent_place *recent = recent_place(v->recent_others, key, which);
+	struct place like = {
+		.kind = kind, .function = function, .call_site = CALL_SITE_NONE,
+		.is_wait = kind == NODE_WAIT || state != STATE_RUNNING, .wait = state, .device = device,
+	};
 
-	if (!recent_place_found(recent, key, which))
-		*recent = (struct recent_place){ key, which, vtree_child(v, parent, like) };
-	return recent->found;
+	return vtree_child(v, parent, &like);
 }
 
-uint32_t vtree_body(struct vtree *v, uint32_t place)
+uint32_t vtree_add_body(struct vtree *v, uint32_t place)
 {
-	uint32_t id = v->places.items[place].body;
+	struct place like = {
+		.kind = NODE_BODY, .function = v->places.items[place].function,
+		.call_site = CALL_SITE_NONE,
+	};
+	uint32_t id = vtree_add_place(v, place, &like);
 
-	if (id == NODE_NONE) {
-		struct place like = {
-			.kind = NODE_BODY, .function = v->places.items[place].function,
-			.call_site = CALL_SITE_NONE,
-		};
-
-		id = vtree_add_place(v, place, &like);
-		v->places.items[place].body = id;
-	}
+	v->places.items[place].body = id;
 	return id;
 }
 

@@ -104,12 +104,7 @@ void vtree_free(struct vtree *v)
 
 static uint32_t wait_in(struct vtree *v, uint32_t place, enum trace_state wait)
 {
-	struct place like = {
-		.kind = NODE_WAIT, .function = v->places.items[place].function,
-		.call_site = CALL_SITE_NONE, .is_wait = true, .wait = wait,
-	};
-
-	return vtree_other_child(v, place, &like);
+	return vtree_other_child(v, place, NODE_WAIT, v->places.items[place].function, wait, KIND_THREAD);
 }
 
 static uint32_t find_function_in(struct vtree *v, uint32_t place, const struct invocation *i)
@@ -276,15 +271,15 @@ static void place_blame(struct vtree *v, uint32_t wait, const struct piece *p, i
 
 static void place_queue(struct vtree *v, const struct piece *p)
 {
-	uint32_t wait = wait_in(v, 0, p->wait);
+	uint32_t wait = wait_in(v, 0, p->wait), whole = queue_blame(v, wait, p);
 	struct stack_walk w;
 
-	if (p->meanwhile == STATE_QUEUE) {
-		charge(v, queue_blame_at(v, wait, p, INVOCATION_NONE, STATE_QUEUE), p->end_ns - p->start_ns);
+	if (whole != NODE_NONE) {
+		charge(v, whole, p->end_ns - p->start_ns);
 		return;
 	}
 	for (stack_walk_init(&w, v->tl, p->tid, p->start_ns, p->end_ns); stack_walk_next(&w); ) {
-		uint32_t place = queue_blame_at(v, wait, p, w.innermost, p->meanwhile);
+		uint32_t place = queue_blame_at(v, wait, p->tid, w.innermost, p->meanwhile);
 
 		charge(v, place, w.to_ns - w.from_ns);
 		if (p->meanwhile == STATE_RUNNING && w.innermost == INVOCATION_NONE)

@@ -142,7 +142,14 @@ uint32_t *vtree_renumber(struct vtree *v, const struct trace *t);
  * place_samples.c: samples of p's thread in (start, end], in which it ran, move their periods from that place to those of their
  * functions; wait: the wait which that explains, NODE_NONE: none.
  */
-void vtree_take_samples(struct vtree *v, uint64_t tid, int64_t start_ns, int64_t end_ns, uint32_t wait, uint32_t from);
+void vtree_move_samples(struct vtree *v, uint64_t tid, int64_t start_ns, int64_t end_ns, uint32_t wait, uint32_t from);
+
+static inline void vtree_take_samples(struct vtree *v, uint64_t tid, int64_t start_ns, int64_t end_ns, uint32_t wait, uint32_t from)
+{
+	if (v->takes_samples && v->tl->trace->look.sample_ns)
+		vtree_move_samples(v, tid, start_ns, end_ns, wait, from);
+}
+
 void vtree_charge_samples(struct vtree *v);	/* the row is complete but for these */
 
 /* What the samples below such a place were taken from: the interval, or a wait, that is above it. */
@@ -176,27 +183,114 @@ static inline bool recent_place_found(const struct recent_place *r, uint64_t key
 
 /* The place like that one below parent; made if there is none. */
 uint32_t vtree_child(struct vtree *v, uint32_t parent, const struct place *like);
-/* The same for a wait or a blame; looks among the recent ones first. */
-uint32_t vtree_other_child(struct vtree *v, uint32_t parent, const struct place *like);
+/* The place of a wait of that class, or of the blame of a thread that was in that state.  Made if there is none. */
+uint32_t vtree_find_other_child(struct vtree *v, uint32_t parent, enum node_kind kind, uint32_t function, enum trace_state state,
+			       enum thread_kind device);
+
+/* The same; looks among the recent ones first. */
+static inline uint32_t vtree_other_child(struct vtree *v, uint32_t parent, enum node_kind kind, uint32_t function, enum trace_state state,
+					 enum thread_kind device)
+{
+	uint64_t key = (uint64_t)parent << 32 | function;
+	uint32_t which = (uint32_t)device << 24 | (uint32_t)kind << 16 | state;
+	struct recent_place *recent = recent_place(v->recent_others, key, which);
+
+	if (!recent_place_found(recent, key, which))
+		*recent = (struct recent_place){ key, which, vtree_find_other_child(v, parent, kind, function, state, device) };
+	return recent->found;
+}
+
 /* The same for a call of that function; a function that calls itself is one place. */
 uint32_t vtree_function_child(struct vtree *v, uint32_t parent, uint32_t function);
-/* The body of that place. */
-uint32_t vtree_body(struct vtree *v, uint32_t place);
+uint32_t vtree_add_body(struct vtree *v, uint32_t place);
 
-/* place_blames.c: where the time of a wait is charged, by what the thread to blame was doing. */
+/* The body of that place; made if there is none. */
+static inline uint32_t vtree_body(struct vtree *v, uint32_t place)
+{
+	uint32_t id = v->places.items[place].body;
 
-/* The blame of a thread that only ran, below a wait or another blame. */
-uint32_t blame_in(struct vtree *v, uint32_t wait, uint32_t function, enum trace_state state);
+	return id == NODE_NONE ? vtree_add_body(v, place) : id;
+}
 
-/* What one in that call was doing: running, or blocked in state. */
-uint32_t blame_at(struct vtree *v, uint32_t wait, uint64_t tid, uint32_t innermost, enum trace_state state,
-		  enum thread_kind device);
-/* The same of a thread that works for others, or idles. */
-uint32_t queue_blame_at(struct vtree *v, uint32_t wait, const struct piece *queue, uint32_t innermost, enum trace_state state);
-uint32_t blame_nobody(struct vtree *v, uint32_t wait);
+/* place_blames.c: where the time of a wait is charged, by what the thread to blame was doing.  What each stretch of each wait calls is
+ * inline; what only functions from stacks need (struct look) is not. */
 
-/* All that blame_at() is given, as a key of sums; what has the same key has the same place below any wait. */
-uint64_t blame_key(const struct vtree *v, uint64_t tid, uint32_t innermost, enum trace_state state, enum thread_kind device);
-uint32_t blame_of_key(struct vtree *v, uint32_t wait, uint64_t key, const struct piece *queue);	/* queue: NULL if it is none */
+/* Of a thread that is in no call: FUNCTION_NONE, or what it is if it is no thread. */
+static inline uint32_t blamed_kind(const struct vtree *v, uint64_t tid)
+{
+	uint32_t thread = timeline_thread(v->tl, tid);
+	const struct thread_line *l;
+
+	if (thread == THREAD_NONE)
+		return FUNCTION_NONE;
+	l = &v->tl->threads.items[thread];
+	return l->kind == KIND_PEER ? l->function : FUNCTION_OF_DEVICE(l->kind);	/* of a thread: FUNCTION_NONE */
+}
+
+/* Below a wait or another blame; state: in which the blamed thread was blocked, or STATE_RUNNING. */
+static inline uint32_t blame_of(struct vtree *v, uint32_t wait, uint32_t function, enum trace_state state, enum thread_kind device)
+{
+	return vtree_other_child(v, wait, NODE_BLAME, function, state, device);
+}
+
+static inline uint32_t blame_in(struct vtree *v, uint32_t wait, uint32_t function, enum trace_state state)
+{
+	return blame_of(v, wait, function, state, KIND_THREAD);
+}
+
+static inline uint32_t blame_nobody(struct vtree *v, uint32_t wait)
+{
+	return blame_in(v, wait, FUNCTION_NONE, STATE_RUNNING);
+}
+
+/* INVOCATION_NONE: in no call, then it depends on what the thread is. */
+static inline uint32_t blamed_function(const struct vtree *v, uint64_t tid, uint32_t innermost)
+{
+	return innermost == INVOCATION_NONE ? blamed_kind(v, tid) : v->tl->trace->invocations.items[innermost].function;
+}
+
+/* With functions from stacks the blame is a path. */
+uint32_t blame_path_at(struct vtree *v, uint32_t wait, uint32_t innermost, enum trace_state state, enum thread_kind device);
+
+/* Where what one in that call was doing is charged: running, or blocked in state.  tid: of its thread. */
+static inline uint32_t blame_at(struct vtree *v, uint32_t wait, uint64_t tid, uint32_t innermost, enum trace_state state,
+				enum thread_kind device)
+{
+	if (innermost != INVOCATION_NONE && v->tl->trace->look.is_one)
+		return blame_path_at(v, wait, innermost, state, device);
+	return blame_of(v, wait, blamed_function(v, tid, innermost), state, device);
+}
+
+uint32_t queue_blame_waiting(struct vtree *v, uint32_t wait, const struct piece *queue);
+
+/* Of a thread that works for others, or idles: the blame of all of such a piece; NODE_NONE: it depends on the call, see the next. */
+static inline uint32_t queue_blame(struct vtree *v, uint32_t wait, const struct piece *queue)
+{
+	if (queue->meanwhile == STATE_QUEUE)
+		return blame_nobody(v, wait);
+	return state_has_waker(queue->meanwhile) ? queue_blame_waiting(v, wait, queue) : NODE_NONE;
+}
+
+/* It works for others, or idles, in some function, and may be blocked in it. */
+static inline uint32_t queue_blame_at(struct vtree *v, uint32_t wait, uint64_t tid, uint32_t innermost, enum trace_state state)
+{
+	if (innermost == INVOCATION_NONE && blamed_kind(v, tid) == FUNCTION_NONE)
+		return blame_nobody(v, wait);
+	return blame_at(v, wait, tid, innermost, state, KIND_THREAD);
+}
+
+/*
+ * All that blame_at() is given, as a key of sums; what has the same key has the same place below any wait.  In the low half what
+ * blame_of_key() has to know of the call: its number where blames are paths.
+ */
+static inline uint64_t blame_key(const struct vtree *v, uint64_t tid, uint32_t innermost, enum trace_state state, enum thread_kind device)
+{
+	bool is_path = innermost != INVOCATION_NONE && v->tl->trace->look.is_one;
+
+	return (uint64_t)device << 48 | (uint64_t)state << 32 | (is_path ? innermost : blamed_function(v, tid, innermost));
+}
+
+/* queue: NULL if it is none. */
+uint32_t blame_of_key(struct vtree *v, uint32_t wait, uint64_t key, const struct piece *queue);
 
 #endif
