@@ -13,21 +13,14 @@
 
 #include "base/banned.h"
 #include "base/map.h"
+#include "cmd/formats/spans/chrome_own.h"
 #include "cmd/formats/import_format.h"
-#include "cmd/formats/spans.h"
+#include "cmd/formats/spans/spans.h"
 
 #define NS_MAX 4e18
 
-struct begun {
-	const char *name;
-	uint64_t tid;
-	int64_t ns;
-	bool ended;
-};
-
 struct reading {
 	struct spans *s;
-	VEC(struct begun) begun;
 	const char *path;
 };
 
@@ -63,22 +56,6 @@ static uint64_t thread_of(const json_t *e, bool async)
 	return pid < UINT32_MAX && tid < UINT32_MAX ? pid << 32 | tid : hash_u64(hash_u64(0, pid), tid) & INT64_MAX;
 }
 
-static void end_span(struct reading *r, const char *name, uint64_t tid, int64_t ns)
-{
-	for (size_t i = r->begun.cnt; i-- > 0; ) {
-		struct begun *b = &r->begun.items[i];
-
-		if (b->ended || b->tid != tid || (name && *name && strcmp(b->name, name) != 0) || b->ns > ns)
-			continue;
-		b->ended = true;
-		spans_add(r->s, b->name, tid, b->ns, ns);
-		while (r->begun.cnt && r->begun.items[r->begun.cnt - 1].ended)
-			r->begun.cnt--;
-		return;
-	}
-	r->s->unmatched_ends++;
-}
-
 static int read_event(struct reading *r, size_t i, const json_t *e, struct diag *reterr)
 {
 	const char *phase = json_string_value(json_object_get(e, "ph")), *name = json_string_value(json_object_get(e, "name"));
@@ -98,9 +75,9 @@ static int read_event(struct reading *r, size_t i, const json_t *e, struct diag 
 			return damaged(r, i, "\"dur\" is not a time in microseconds", reterr);
 		spans_add(r->s, name, thread_of(e, false), ns, ns + duration_ns);
 	} else if (*phase == 'B' || *phase == 'b') {
-		VEC_ADD(&r->begun, (struct begun){ arena_strdup(r->s->arena, name), thread_of(e, async), ns, false });
+		spans_begin(r->s, name, thread_of(e, async), ns);
 	} else {
-		end_span(r, name, thread_of(e, async), ns);
+		spans_end(r->s, name, thread_of(e, async), ns);
 	}
 	return 0;
 }
@@ -144,9 +121,24 @@ static int read_file(struct spans *s, const char *path, struct diag *reterr)
 		e = diag_set(reterr, EXIT_DATA, -EBADMSG, "%s:1: an array, or an object with \"traceEvents\", was expected", path);
 	for (size_t i = 0; e == 0 && i < json_array_size(events); i++)
 		e = read_event(&r, i, json_array_get(events, i), reterr);
-	for (size_t i = 0; i < r.begun.cnt; i++)
-		s->open += !r.begun.items[i].ended;
-	VEC_RELEASE(&r.begun);
+	json_decref(root);
+	return e;
+}
+
+/* Our own export, if no other intervals are asked for: the same intervals, calls, waits and wake-ups (chrome_own.h). */
+static int read_own(const char *path, struct trace **ret, struct diag *reterr)
+{
+	_cleanup_(freep) char *text = NULL;
+	json_error_t error;
+	json_t *root;
+	size_t len;
+	int e = spans_read_file(path, &text, &len, reterr);
+
+	if (e < 0)
+		return e;
+	root = len < INT32_MAX ? json_loadb(text, len, JSON_REJECT_DUPLICATES, &error) : NULL;
+	if (chrome_is_own(root))
+		e = chrome_own_read(root, path, ret, reterr);
 	json_decref(root);
 	return e;
 }
@@ -156,6 +148,11 @@ static int read_chrome(const char *const *paths, size_t cnt, struct trace **ret,
 	struct spans s;
 	int e = 0;
 
+	if (cnt == 1 && !import_span_options_given() && strcmp(paths[0], "/dev/stdin") != 0) {
+		e = read_own(paths[0], ret, reterr);
+		if (e < 0 || *ret)
+			return e;
+	}
 	spans_init(&s);
 	for (size_t i = 0; e == 0 && i < cnt; i++)
 		e = read_file(&s, paths[i], reterr);

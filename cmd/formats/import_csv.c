@@ -17,7 +17,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "cmd/formats/import_format.h"
-#include "cmd/formats/spans.h"
+#include "cmd/formats/spans/spans.h"
 #include "cmd/messages.h"
 
 #define LATENCY_MAX (INT64_C(1) << 60)

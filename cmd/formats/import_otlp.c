@@ -20,7 +20,7 @@
 #include "base/banned.h"
 #include "base/map.h"
 #include "cmd/formats/import_format.h"
-#include "cmd/formats/spans.h"
+#include "cmd/formats/spans/spans.h"
 
 enum { DEPTH_MAX = 500 };		/* nesting of spans; deeper spans count as their parent's own time */
 

@@ -5,9 +5,11 @@
  * On each thread spans nest: a span that crosses the end of the span around it is cut there and counted.  Intervals are chosen by
  * --interval NAME (each span of that name that is not inside another one of that name), by --start and --end (from the start of one
  * function to the end of another, on one thread); by default they are the outermost spans, each under its own name.
+ *
+ * Formats that know when a thread waited add that: waits of a thread that overlap are cut at the end of the earlier one.
  */
-#ifndef CMD_FORMATS_SPANS_H
-#define CMD_FORMATS_SPANS_H
+#ifndef CMD_FORMATS_SPANS_SPANS_H
+#define CMD_FORMATS_SPANS_SPANS_H
 
 #include "base/diag.h"
 #include "base/map.h"
@@ -21,9 +23,25 @@ struct span {
 	size_t order;			/* of appearance; decides which of two equal spans is the outer one */
 };
 
+struct span_wait {
+	uint64_t tid;
+	int64_t start_ns, end_ns;
+	enum trace_state state;
+};
+
+struct span_begun {
+	const char *name;
+	uint64_t tid;
+	int64_t ns;
+	bool ended;
+};
+
 struct spans {
 	struct arena *arena;
+	VEC(struct span_begun) begun;	/* innermost last */
 	VEC(struct span) list;
+	VEC(struct span_wait) waits;
+	VEC(struct wakeup) wakeups;
 	uint64_t unmatched_ends, open, crossing;	/* counted, for the report */
 };
 
@@ -35,11 +53,22 @@ void spans_init(struct spans *s);
 void spans_release(struct spans *s);
 void spans_add(struct spans *s, const char *name, uint64_t tid, int64_t start_ns, int64_t end_ns);
 
+/* For formats with beginnings and ends.  An end without a name ends the innermost span of the thread; one without a beginning is counted. */
+void spans_begin(struct spans *s, const char *name, uint64_t tid, int64_t ns);
+void spans_end(struct spans *s, const char *name, uint64_t tid, int64_t ns);
+
+void spans_add_wait(struct spans *s, uint64_t tid, int64_t start_ns, int64_t end_ns, enum trace_state state);
+void spans_add_wakeup(struct spans *s, uint64_t tid, uint64_t waker_tid, int64_t ns);
+
 /* EXIT_NO_EVIDENCE: no interval; EXIT_USAGE: --start without --end.  Prints what was found, and which views work. */
 int spans_to_trace(struct spans *s, struct trace **ret, struct diag *reterr);
 
 /* Prints these two lines; the second one is the same for all formats of spans. */
 void spans_tell(const struct spans *s, const struct trace *t);
+
+/* Segments of all threads with spans: waits, and between them running, each for the interval that its thread then works for by the
+ * segments that t has so far. */
+void spans_cut_waits(struct spans *s, struct trace *t);
 
 /* Adds one interval and what ran in it; for formats that know the interval of each span. */
 uint64_t spans_add_interval(struct trace *t, const char *name, uint64_t tid, int64_t start_ns, int64_t end_ns);

@@ -5,7 +5,7 @@
  * Example, --interval request: a span request 0..10 that contains parse 1..4 and send 6..9 is an interval of 10; parse has 3,
  * send 3.
  */
-#include "cmd/formats/spans.h"
+#include "cmd/formats/spans/spans.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,9 +20,9 @@
 const char *import_interval, *import_start, *import_end;
 
 const struct option_desc import_span_options[] = {
-	{ 0, "interval", "NAME", OPT_STR, &import_interval, "chrome-trace, otlp: each span of that name is an interval (chrome-trace: outermost ones); csv: the intervals' name" },
-	{ 0, "start", "FUNC", OPT_STR, &import_start, "chrome-trace: an interval begins where FUNC begins" },
-	{ 0, "end", "FUNC", OPT_STR, &import_end, "chrome-trace: ... and ends where the next FUNC of its thread ends" },
+	{ 0, "interval", "NAME", OPT_STR, &import_interval, "each span or function of that name is an interval (of several inside each other, the outermost; otlp: each); csv: the intervals' name" },
+	{ 0, "start", "FUNC", OPT_STR, &import_start, "chrome-trace, ctf, uftrace: an interval begins where FUNC begins" },
+	{ 0, "end", "FUNC", OPT_STR, &import_end, "chrome-trace, ctf, uftrace: ... and ends where the next FUNC of its thread ends" },
 	OPT_END
 };
 
@@ -40,12 +40,47 @@ void spans_init(struct spans *s)
 void spans_release(struct spans *s)
 {
 	VEC_RELEASE(&s->list);
+	VEC_RELEASE(&s->begun);
+	VEC_RELEASE(&s->waits);
+	VEC_RELEASE(&s->wakeups);
 	arena_free(s->arena);
 }
 
 void spans_add(struct spans *s, const char *name, uint64_t tid, int64_t start_ns, int64_t end_ns)
 {
 	VEC_ADD(&s->list, (struct span){ arena_strdup(s->arena, name), tid, start_ns, end_ns, s->list.cnt });
+}
+
+void spans_begin(struct spans *s, const char *name, uint64_t tid, int64_t ns)
+{
+	VEC_ADD(&s->begun, (struct span_begun){ arena_strdup(s->arena, name), tid, ns, false });
+}
+
+void spans_end(struct spans *s, const char *name, uint64_t tid, int64_t ns)
+{
+	for (size_t i = s->begun.cnt; i-- > 0; ) {
+		struct span_begun *b = &s->begun.items[i];
+
+		if (b->ended || b->tid != tid || (name && *name && strcmp(b->name, name) != 0) || b->ns > ns)
+			continue;
+		b->ended = true;
+		spans_add(s, b->name, tid, b->ns, ns);
+		while (s->begun.cnt && s->begun.items[s->begun.cnt - 1].ended)
+			s->begun.cnt--;
+		return;
+	}
+	s->unmatched_ends++;
+}
+
+void spans_add_wait(struct spans *s, uint64_t tid, int64_t start_ns, int64_t end_ns, enum trace_state state)
+{
+	if (start_ns < end_ns)
+		VEC_ADD(&s->waits, (struct span_wait){ tid, start_ns, end_ns, state });
+}
+
+void spans_add_wakeup(struct spans *s, uint64_t tid, uint64_t waker_tid, int64_t ns)
+{
+	VEC_ADD(&s->wakeups, (struct wakeup){ tid, waker_tid, ns });
 }
 
 int spans_read_file(const char *path, char **ret, size_t *ret_len, struct diag *reterr)
@@ -172,8 +207,12 @@ void spans_tell(const struct spans *s, const struct trace *t)
 	note_line("found %zu spans, %zu functions, %zu intervals; left out: %" PRIu64 " ends without a beginning, %" PRIu64
 		  " beginnings without an end; cut at the end of the span around them: %" PRIu64, s->list.cnt, t->functions.cnt,
 		  t->intervals.cnt, s->unmatched_ends, s->open, s->crossing);
-	note_line("views that work: summary, variance-tree, factors, causes, tail, critical-path and intervals; spans do not say what they "
-		  "waited for, so there are no waits and no wait-graph");
+	if (!s->waits.cnt)
+		note_line("views that work: summary, variance-tree, factors, causes, tail, critical-path and intervals; spans do not say what they "
+			  "waited for, so there are no waits and no wait-graph");
+	else
+		note_line("found %zu waits and %zu wake-ups; views that work: all%s", s->waits.cnt, s->wakeups.cnt,
+			  s->wakeups.cnt ? "" : "; no waker is known, so no wait has a blame");
 }
 
 int spans_to_trace(struct spans *s, struct trace **ret, struct diag *reterr)
@@ -186,6 +225,8 @@ int spans_to_trace(struct spans *s, struct trace **ret, struct diag *reterr)
 		diag_set(reterr, EXIT_USAGE, -EINVAL, "import: --start and --end go together, or --interval alone");
 		return diag_remedy(reterr, -EINVAL, "vprof import --from chrome-trace --start FUNC --end FUNC FILE");
 	}
+	for (size_t i = 0; i < s->begun.cnt; i++)
+		s->open += !s->begun.items[i].ended;
 	if (s->list.cnt > 1)
 		qsort(s->list.items, s->list.cnt, sizeof(*s->list.items), by_nesting);
 	if (import_end)
@@ -201,6 +242,7 @@ int spans_to_trace(struct spans *s, struct trace **ret, struct diag *reterr)
 	free(m.next_end);
 	if (t->intervals.cnt == 0)
 		return no_interval(s, reterr);
+	spans_cut_waits(s, t);
 	spans_tell(s, t);
 	*ret = TAKE_PTR(t);
 	return 0;

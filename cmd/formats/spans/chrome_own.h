@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * chrome_own.h - what vprof export --format chrome-trace wrote, read back.
+ *
+ * Intervals, calls, waits with their class, and wake-ups are what they were.  What the file does not hold is left out: intervals and
+ * threads that were not exported, what a thread did outside of calls and waits of the intervals, hand-overs of tasks.
+ */
+#ifndef CMD_FORMATS_SPANS_CHROME_OWN_H
+#define CMD_FORMATS_SPANS_CHROME_OWN_H
+
+#include <jansson.h>
+#include "base/diag.h"
+#include "trace/model.h"
+
+bool chrome_is_own(const json_t *root);
+
+/* EXIT_DATA names the event. */
+int chrome_own_read(const json_t *root, const char *path, struct trace **ret, struct diag *reterr);
+
+#endif
