@@ -13,12 +13,13 @@
 #include "base/alloc.h"
 #include "base/banned.h"
 #include "recorder/recorder_internal.h"
-
-#define DRAWN_NS 100000000ULL		/* periods hold for about that time */
+#include "recorder/sample_periods.h"
 
 struct sampler {
 	unsigned int hz;
-	uint64_t next_ns, random;
+	uint64_t next_ns, holds_ns, random;
+	bool is_second;			/* of the pair of periods */
+	VEC(struct sample_periods) periods;	/* the clocks' */
 	VEC(struct bpf_link *) links;
 	VEC(int) clocks;		/* the links' */
 };
@@ -44,6 +45,7 @@ static int add_clock(struct sampler *s, const struct bpf_program *program, int c
 	}
 	VEC_ADD(&s->links, link);	/* closes fd as well */
 	VEC_ADD(&s->clocks, fd);
+	VEC_ADD(&s->periods, (struct sample_periods){ .random = (uint64_t)fd });
 	return 0;
 }
 
@@ -73,28 +75,25 @@ int sampler_open_own(const struct bpf_program *program, unsigned int hz, struct 
 	return open_clocks(program, hz, -1, 0, ret);
 }
 
-/* In [0, below). */
-static uint64_t draw(struct sampler *s, uint64_t below)
-{
-	s->random = s->random * 6364136223846793005ULL + 1442695040888963407ULL;
-	return (s->random >> 33) % below;
-}
-
-/*
- * From nine to eleven tenths of the mean.  A new period begins as it is set, and what had passed of the one before is lost: half a
- * period in a hundred, which is what shorter periods give more than longer ones take.
- */
 void sampler_draw(struct sampler *s, uint64_t now_ns)
 {
 	if (!s || now_ns < s->next_ns)
 		return;
-	s->random ^= now_ns;
-	for (size_t i = 0; s->next_ns && i < s->clocks.cnt; i++) {
-		uint64_t mean_ns = 1000000000 / s->hz, period_ns = mean_ns - mean_ns / 10 + draw(s, mean_ns / 5 + 1);
+	if (!s->is_second) {
+		s->random ^= now_ns;
+		s->holds_ns = sample_pair_holds_ns(&s->random);
+	}
+	s->is_second = !s->is_second;
+	for (size_t i = 0; i < s->clocks.cnt; i++) {
+		struct sample_periods *p = &s->periods.items[i];
+		uint64_t period_ns;
 
+		if (!p->is_second)
+			p->random ^= now_ns;
+		period_ns = sample_next_period_ns(p, 1000000000 / s->hz);
 		ioctl(s->clocks.items[i], PERF_EVENT_IOC_PERIOD, &period_ns);
 	}
-	s->next_ns = now_ns + DRAWN_NS * 4 / 5 + draw(s, DRAWN_NS * 2 / 5);
+	s->next_ns = now_ns + s->holds_ns;
 }
 
 void sampler_rest(struct sampler *s, bool rest)
@@ -111,5 +110,6 @@ void sampler_close(struct sampler *s)
 		bpf_link__destroy(s->links.items[i]);
 	VEC_RELEASE(&s->links);
 	VEC_RELEASE(&s->clocks);
+	VEC_RELEASE(&s->periods);
 	free(s);
 }

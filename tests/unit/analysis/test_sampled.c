@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/analyze.h"
+#include "recorder/sample_periods.h"
 #include "tests/unit/cmocka_all.h"
 #include "trace/windows/slices.h"
 #include "trace/windows/stream.h"
@@ -377,29 +378,79 @@ struct simulated {
 	double exact;			/* what it would be with a probe in it */
 };
 
+/* In both halves of a pair together there are as many samples as in twice a mean period each, less what is lost where they begin. */
+static void test_periods(void **state)
+{
+	struct sample_periods p = { .random = 9 };
+	uint64_t random = 9, shortest = UINT64_MAX, longest = 0;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		uint64_t holds_ns = sample_pair_holds_ns(&random), first = sample_next_period_ns(&p, 1000000);
+		uint64_t second = sample_next_period_ns(&p, 1000000), both[] = { first, second };
+
+		assert_true(holds_ns >= 80000000 && holds_ns < 120000000);
+		assert_true(fabs(1e6 / ((double)first + 5000) + 1e6 / ((double)second + 5000) - 2) < 1e-5);
+		for (size_t k = 0; k < 2; k++) {
+			shortest = both[k] < shortest ? both[k] : shortest;
+			longest = both[k] > longest ? both[k] : longest;
+		}
+	}
+	assert_true(shortest > 900000 && shortest < 910000 && longest < 1112000 && longest > 1100000);
+}
+
+struct clock {				/* of recorder/sampler.c, which looks at the time every 50 ms */
+	struct sample_periods periods;
+	uint64_t random, holds_ns, held_ns;
+	double to_next_ns, to_look_ns, period_ns;
+};
+
+/* As much time passes as is left, or up to the next sample: true. */
+static bool ticks(struct clock *c, double *left_ns)
+{
+	while (c->to_next_ns > *left_ns || c->to_look_ns < c->to_next_ns) {
+		double passes_ns = *left_ns < c->to_look_ns ? *left_ns : c->to_look_ns;
+
+		*left_ns -= passes_ns;
+		c->to_next_ns -= passes_ns;
+		c->to_look_ns -= passes_ns;
+		if (c->to_look_ns > 0)
+			return false;
+		c->to_look_ns = 50e6;
+		c->held_ns += 50000000;
+		if (c->held_ns < c->holds_ns)
+			continue;
+		if (!c->periods.is_second)
+			c->holds_ns = sample_pair_holds_ns(&c->random);
+		c->held_ns = 0;
+		c->to_next_ns = c->period_ns = (double)sample_next_period_ns(&c->periods, 1000000);
+	}
+	*left_ns -= c->to_next_ns;
+	c->to_look_ns -= c->to_next_ns;
+	c->to_next_ns = c->period_ns;
+	return true;
+}
+
 static struct simulated simulate(enum scenario what, size_t requests, int64_t cost_ns)
 {
 	_cleanup_(trace_freep) struct trace *t = new_trace(1000000, cost_ns);
 	_cleanup_(findings_freep) struct findings *f = NULL;
 	uint32_t in_f = function(t, "f", 0), in_g = function(t, "g", 0);
-	double period_ns = 1e6 * (.9 + .2 * uniform()), to_next = period_ns * uniform(), x_sum = 0, t_sum = 0, xt = 0, tt = 0;
+	struct clock c = { .periods = { .random = (uint64_t)rand() }, .random = (uint64_t)rand(), .to_next_ns = 1e6 * uniform(), .period_ns = 1e6 };
+	double x_sum = 0, t_sum = 0, xt = 0, tt = 0;
 	const struct factor *x;
 	int64_t at_ns = 1000;
 	struct simulated r;
 
 	for (size_t i = 0; i < requests; i++) {
 		struct times drawn = draw_times(what);
-		double at = 0, works = drawn.f_ns + drawn.g_ns, latency = works + drawn.wait_ns, told = what == RARE ? drawn.g_ns : drawn.f_ns;
+		double at, left, works = drawn.f_ns + drawn.g_ns, latency = works + drawn.wait_ns, told = what == RARE ? drawn.g_ns : drawn.f_ns;
 		int64_t start_ns = at_ns, cnt = 0;
 
-		for (; at + to_next < works; cnt++) {
-			at += to_next;
+		for (left = works; ticks(&c, &left); cnt++) {
+			at = works - left;
 			sample(t, start_ns + (int64_t)at + cnt * cost_ns + 1, at < drawn.f_ns ? in_f : in_g);
-			if (uniform() < .03)		/* it is drawn anew now and then, in less time than a block has */
-				period_ns = 1e6 * (.9 + .2 * uniform());
-			to_next = period_ns;
 		}
-		to_next -= works - at;
 		runs(t, i + 1, start_ns, at_ns + (int64_t)works + cnt * cost_ns + 2);
 		at_ns += (int64_t)works + cnt * cost_ns + 2;
 		if (drawn.wait_ns > 1)
@@ -456,7 +507,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_by_hand), cmocka_unit_test(test_cost), cmocka_unit_test(test_too_few),
 		cmocka_unit_test(test_others), cmocka_unit_test(test_windows),
-		cmocka_unit_test(test_definition), cmocka_unit_test(test_simulation),
+		cmocka_unit_test(test_definition), cmocka_unit_test(test_periods), cmocka_unit_test(test_simulation),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
