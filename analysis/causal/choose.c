@@ -8,6 +8,8 @@
 #include "base/banned.h"
 #include "base/str.h"
 
+#define EXPLAINS 0.8			/* of a wait: what holds the lock and what it does are one thing */
+
 static void add_target(struct experiments *e, strings *to, const char *prefix, const char *name)
 {
 	_cleanup_(freep) char *text = xasprintf("%s%s", prefix, name);
@@ -32,8 +34,11 @@ static const char *prefix_of(const struct because *b)
 	return !b->is_wait ? "" : ends_outside(b->wait) ? "io@" : NULL;
 }
 
-static void add_blamed(struct experiments *e, strings *to, const struct factor *x, struct str *ret_instead)
+/* Returns whether one of them explains nearly all of the wait. */
+static bool add_blamed(struct experiments *e, strings *to, const struct factor *x, struct str *ret_instead)
 {
+	bool explains = false;
+
 	for (size_t i = 0; i < x->because_of.cnt; i++) {
 		const struct because *b = &x->because_of.items[i];
 		const char *prefix = b->share > 0 ? prefix_of(b) : NULL;
@@ -42,7 +47,9 @@ static void add_blamed(struct experiments *e, strings *to, const struct factor *
 			continue;
 		add_target(e, to, prefix, b->function);
 		str_addf(ret_instead, "%s%s%s", ret_instead->len ? ", " : "", prefix, b->function);
+		explains |= b->share >= EXPLAINS * x->share;
 	}
+	return explains;
 }
 
 static void refuse(struct experiments *e, const char *target, const char *why, const struct str *instead)
@@ -56,7 +63,7 @@ static void refuse(struct experiments *e, const char *target, const char *why, c
 static void add_wait(struct experiments *e, strings *to, const struct factor *x, enum choice_for of)
 {
 	_cleanup_(str_release) struct str instead = STR_INIT, wait = STR_INIT;
-	bool for_replay = of != CHOICE_EXPERIMENT;
+	bool for_replay = of != CHOICE_EXPERIMENT, is_explained;
 
 	if (ends_outside(x->wait)) {
 		add_target(e, to, x->function ? "io@" : "io", x->function ? x->function : "");
@@ -69,7 +76,7 @@ static void add_wait(struct experiments *e, strings *to, const struct factor *x,
 			refuse(e, "runqueue", "pausing other threads would free the CPUs in question", &instead);
 		return;
 	}
-	add_blamed(e, to, x, &instead);
+	is_explained = add_blamed(e, to, x, &instead);
 	str_addf(&wait, "wait:%s", x->function ? x->function : "");
 	if (x->wait == STATE_QUEUE) {
 		str_reset(&wait);
@@ -78,7 +85,8 @@ static void add_wait(struct experiments *e, strings *to, const struct factor *x,
 		return;
 	}
 	if (of != CHOICE_REPLAY && x->wait == STATE_LOCK && x->function) {
-		add_target(e, to, "lock:", x->function);
+		if (!is_explained)	/* else what the holder does has that name already */
+			add_target(e, to, "lock:", x->function);
 		str_addf(&instead, "%slock:%s", instead.len ? ", " : "", x->function);
 	}
 	if (for_replay)

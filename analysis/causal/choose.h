@@ -5,7 +5,8 @@
  *	factor				target
  *	function f, body of f		f, body:f
  *	wait:io in f, wait:sleep in f	io@f
- *	wait:lock, cond, join in f	refused; instead, the functions that its blames name
+ *	wait:lock, cond, join in f	refused; instead, the functions that its blames name; of a lock also lock:f, unless one of
+ *					them explains nearly all of the wait
  *	wait:queue			refused; instead, the functions that its blames name
  *	time without a CPU		refused: pausing other threads would free the CPUs in question
  *

@@ -262,6 +262,83 @@ bool predictor_ask(struct predictor *p, const char *target, const double *speedu
 	return true;
 }
 
+/* ---- names of one thing ---- */
+
+#define ALIKE 0.8			/* of the time that either changes, both change that much */
+
+static void find_changed(const struct predictor *p, const char *target, replay_stretches *ret)
+{
+	struct replay_program program;
+	struct replay_question q = { .speedup = 1, .changed = ret };
+
+	if (!experiment_target_parse(target, &q.kind, &q.name))
+		return;
+	replay_build(p->tl, p->interval, &q, &program);
+	replay_program_release(&program);
+}
+
+static double length_of(const replay_stretches *s)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < s->cnt; i++)
+		sum += (double)(s->items[i].to_ns - s->items[i].from_ns);
+	return sum;
+}
+
+static bool ends_first(const struct replay_stretch *a, const struct replay_stretch *b)
+{
+	return a->thread != b->thread ? a->thread < b->thread : a->to_ns < b->to_ns;
+}
+
+static double common(const replay_stretches *a, const replay_stretches *b)
+{
+	double sum = 0;
+
+	for (size_t i = 0, k = 0; i < a->cnt && k < b->cnt; ) {
+		const struct replay_stretch *x = &a->items[i], *y = &b->items[k];
+		int64_t from = x->from_ns > y->from_ns ? x->from_ns : y->from_ns, to = x->to_ns < y->to_ns ? x->to_ns : y->to_ns;
+
+		if (x->thread == y->thread && to > from)
+			sum += (double)(to - from);
+		if (ends_first(x, y))
+			i++;
+		else
+			k++;
+	}
+	return sum;
+}
+
+static bool are_alike(const replay_stretches *a, const replay_stretches *b)
+{
+	double both = common(a, b), either = length_of(a) + length_of(b) - both;
+
+	return either > 0 && both >= ALIKE * either;
+}
+
+void predictor_keep_distinct(const struct predictor *p, strings *targets)
+{
+	replay_stretches *changed = xcalloc(targets->cnt + 1, sizeof(*changed));
+	size_t kept = 0;
+
+	for (size_t i = 0; i < targets->cnt; i++) {
+		const char *target = targets->items[i];
+		bool is_new = true;
+
+		find_changed(p, target, &changed[kept]);
+		for (size_t k = 0; k < kept && is_new; k++)
+			is_new = !are_alike(&changed[k], &changed[kept]);
+		if (is_new)
+			targets->items[kept++] = target;
+		else
+			changed[kept].cnt = 0;
+	}
+	for (size_t i = 0; i < targets->cnt; i++)
+		VEC_RELEASE(&changed[i]);
+	targets->cnt = kept;
+	free(changed);
+}
+
 /* ---- ranking ---- */
 
 static double most_of(const struct experiments *e, const char *target)

@@ -35,6 +35,13 @@ void predictor_baseline(const struct predictor *p, struct experiments *e);
  */
 bool predictor_ask(struct predictor *p, const char *target, const double *speedups, size_t speedup_cnt, struct experiments *e);
 
+/*
+ * Of targets that are names of one thing only the first stays: most of the time that they would change is the same.  Refused ones stay.
+ *
+ *	flush, io@flush, parse: flush only sleeps -> flush, parse
+ */
+void predictor_keep_distinct(const struct predictor *p, strings *targets);
+
 /* Sorts the targets by their gains (by e->metric), largest first, keeps the first k (0: all), and chooses the best. */
 void predictions_rank(struct experiments *e, size_t k);
 

@@ -248,6 +248,13 @@ static int64_t shortened(const struct build *b, int64_t ns)
 	return b->q->speedup > 0 ? real_saturated((double)ns * (1 - b->q->speedup) + 0.5) : ns;
 }
 
+static void note_changed(struct build *b, uint32_t thread, int64_t from_ns, int64_t to_ns)
+{
+	b->touched++;
+	if (b->q->changed)
+		VEC_ADD(b->q->changed, (struct replay_stretch){ thread, from_ns, to_ns });
+}
+
 /* Adds (from, to] of a segment, which has one innermost function throughout. */
 static void add_stretch(struct build *b, uint32_t thread, size_t segment, uint32_t innermost, int64_t from_ns, int64_t to_ns)
 {
@@ -255,7 +262,7 @@ static void add_stretch(struct build *b, uint32_t thread, size_t segment, uint32
 	int64_t ns = to_ns - from_ns;
 
 	if (is_touched(b, thread, segment, innermost)) {
-		b->touched++;
+		note_changed(b, thread, from_ns, to_ns);
 		ns = shortened(b, ns);
 	}
 	add_time(b, s->state == STATE_RUNNING ? OP_WORK : OP_OFF, ns);
@@ -285,7 +292,7 @@ static void add_wait(struct build *b, uint32_t thread, size_t segment)
 	int64_t after_ns = e->after_ns;
 
 	if (b->q->kind == ASKED_WAIT && is_inside(b, innermost_at(b, thread, s))) {
-		b->touched++;
+		note_changed(b, thread, s->start_ns, s->end_ns);
 		if (b->q->speedup > 0)
 			return;
 	}
@@ -361,9 +368,13 @@ static void add_segment(struct build *b, uint32_t thread, size_t segment, struct
 	add_marks_until(b, w, at);
 	if (at >= end)
 		return;
-	if (b->edges[segment].event != NONE || b->sync.op_of_segment[segment]) {
-		if (b->edges[segment].event != NONE)
-			add_wait(b, thread, segment);
+	if (b->sync.op_of_segment[segment]) {
+		if (b->q->changed && b->sync.ops[b->sync.op_of_segment[segment] - 1].is_named)
+			note_changed(b, thread, s->start_ns, s->end_ns);
+		return;
+	}
+	if (b->edges[segment].event != NONE) {
+		add_wait(b, thread, segment);
 		return;
 	}
 	while (w->mark < w->mark_end && w->mark->ns < end) {

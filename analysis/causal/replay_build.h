@@ -18,10 +18,18 @@
 #include "analysis/causal/replay.h"
 #include "analysis/path/timeline.h"
 
+struct replay_stretch {			/* of a thread, by its number in the timeline */
+	uint32_t thread;
+	int64_t from_ns, to_ns;
+};
+
+typedef VEC(struct replay_stretch) replay_stretches;
+
 struct replay_question {
 	enum asked_kind kind;
 	const char *name;		/* from experiment_target_parse(); NULL: none */
 	double speedup;			/* 0: the run unchanged */
+	replay_stretches *changed;	/* gets the time that the question changes, by thread and time; NULL: not wanted */
 };
 
 /* interval: the number of a name; the program gets its completed intervals, in the trace's order.  Returns the number of steps that

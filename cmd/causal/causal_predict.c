@@ -103,6 +103,8 @@ int causal_predict(const struct causal_request *q, const char *text)
 		VEC_RELEASE(&targets);
 		return fail(&diag);
 	}
+	if (!q->targets.cnt)
+		predictor_keep_distinct(p, &targets);
 	for (size_t i = 0; i < targets.cnt; i++) {
 		progress_line("replaying run %" PRIu32 " with %s faster (%zu of %zu)", run.number, targets.items[i], i + 1,
 			      targets.cnt);

@@ -105,6 +105,8 @@ static int choose(struct asked_targets *a, const struct causal_request *q, struc
 		return r;
 	choose_targets(f, CHOICE_EXPERIMENT, e, &targets);
 	rank(a, &targets);
+	if (a->predictor)
+		predictor_keep_distinct(a->predictor, &targets);
 	for (size_t i = 0; r >= 0 && i < targets.cnt && (!q->k || a->list.cnt < q->k); i++)
 		r = add_target(a, s, targets.items[i], e, reterr);
 	VEC_RELEASE(&targets);

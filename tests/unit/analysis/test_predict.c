@@ -131,6 +131,29 @@ static void test_pipe(void **state)
 		{ "io", 1, NAN }, { "f", 1, 0 }, { "g", 0.5, 0.07 }, { "wait:f", 1, NAN });
 }
 
+/* flush only sleeps, so io@flush is another name of it, and so is lock:m, held meanwhile; serve is twice as much. */
+static void test_names_of_one_thing(void **state)
+{
+	static const char *const all[] = { "flush", "io@flush", "parse", "serve", "lock:m", "body:parse", "nobody" };
+	static const char *const distinct[] = { "flush", "parse", "serve", "nobody" };
+	_cleanup_(trace_freep) struct trace *t = read_text("vprof-tuples 1\n"
+		"interval 1 req 1 0 1 100\n"
+		"segment 1 1 0 40 running\nsegment 1 1 40 90 sleep\nsegment 1 1 90 100 running\n"
+		"invocation 1 1 serve 0 100\ninvocation 1 1 parse 5 35\ninvocation 1 1 flush 40 90\n"
+		"order 1 39 m take\norder 1 91 m give\n");
+	_cleanup_(predictor_freep) struct predictor *p = predictor_new(t, NULL);
+	strings targets = { NULL, 0, 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		VEC_ADD(&targets, all[i]);
+	predictor_keep_distinct(p, &targets);
+	assert_int_equal(targets.cnt, ARRAY_SIZE(distinct));
+	for (size_t i = 0; i < targets.cnt; i++)
+		assert_string_equal(targets.items[i], distinct[i]);
+	VEC_RELEASE(&targets);
+}
+
 /* An event that is never posted. */
 static void test_stuck(void **state)
 {
@@ -422,7 +445,7 @@ int main(void)
 		cmocka_unit_test(test_stuck), cmocka_unit_test(test_engine), cmocka_unit_test(test_events),
 		cmocka_unit_test(test_locks), cmocka_unit_test(test_pipe),
 		cmocka_unit_test(test_noted_locks), cmocka_unit_test(test_order), cmocka_unit_test(test_readers),
-		cmocka_unit_test(test_posts_and_rounds), cmocka_unit_test(test_bad_notes),
+		cmocka_unit_test(test_names_of_one_thing), cmocka_unit_test(test_posts_and_rounds), cmocka_unit_test(test_bad_notes),
 		cmocka_unit_test(test_random_traces),
 	};
 
