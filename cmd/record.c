@@ -25,7 +25,7 @@
 
 static const char *arg_output, *arg_sample, *arg_kernel, *arg_limit, *arg_snapshot,
 	*arg_by, *arg_stacks, *arg_samples, *arg_attach, *arg_duration, *arg_arena,
-	*arg_pause, *arg_resume, *arg_delay;
+	*arg_pause, *arg_resume, *arg_delay, *arg_digest_every, *arg_to;
 static struct args arg_keep;
 static unsigned arg_buffer_mib, arg_pid, arg_repeat;
 
@@ -33,6 +33,7 @@ static unsigned arg_buffer_mib, arg_pid, arg_repeat;
 
 enum { LIMIT_MIN = 1 << 20 };
 static const char *arg_start, *arg_end, *arg_key;
+#define DIGEST_EVERY_MIN_NS 100000000
 static bool arg_ignore_status, arg_start_paused, arg_requests, arg_order;
 
 /* --sample, else [record] sample of vprof.conf. */
@@ -168,6 +169,39 @@ static int take_keep(struct record_options *o)
 	return EXIT_DONE;
 }
 
+/* What is kept has to reach back further than a window, and one that is not digested yet. */
+enum { WINDOWS_KEPT = 2 };
+
+/* A recording with digests does not end at --limit: it keeps that much of the trace, and of digests that were not sent. */
+static int take_digests(struct record_options *o)
+{
+	if (!arg_digest_every && !arg_to)
+		return EXIT_DONE;
+	if (!arg_digest_every || !arg_to)
+		return fail_now(EXIT_USAGE, "vprof record --digest-every 60s --to COMMAND", "record: --digest-every and --to go together");
+	if (!parse_duration(arg_digest_every, &o->digest_every_ns) || o->digest_every_ns < DIGEST_EVERY_MIN_NS)
+		return fail_now(EXIT_USAGE, "vprof record --digest-every 60s --to COMMAND",
+				"record: --digest-every is a time with its unit, from 100ms on, not '%s'", arg_digest_every);
+	if (!*arg_to)
+		return fail_now(EXIT_USAGE, "vprof record --digest-every 60s --to COMMAND", "record: --to is a command");
+	if (o->kernel != KERNEL_MODE_OFF && !o->kernel_if_alone)
+		return fail_now(EXIT_USAGE, "vprof record --digest-every 60s --to COMMAND",
+				"record: what the kernel saw is known at the end only: --kernel and --digest-every do not go together");
+	if (o->keep_ns && (int64_t)o->keep_ns < WINDOWS_KEPT * o->digest_every_ns)
+		return fail_now(EXIT_USAGE, "vprof record --digest-every 60s --keep 10m --to COMMAND",
+				"record: --keep is to be at least twice as long as --digest-every, or windows are gone before they are digested");
+	if (o->kernel_if_alone)		/* of a process without probes nothing would come */
+		o->kernel = KERNEL_MODE_OFF;
+	o->kernel_if_alone = false;
+	o->digest_to = arg_to;
+	if (o->limit_bytes || (o->keep_bytes && arg_limit)) {
+		o->spool_bytes = o->limit_bytes ? o->limit_bytes : o->keep_bytes;
+		o->keep_bytes = o->spool_bytes;
+		o->limit_bytes = 0;
+	}
+	return EXIT_DONE;
+}
+
 /* perf's --delay takes bare milliseconds; here a time has its unit, as everywhere. */
 static int take_delay(struct record_options *o)
 {
@@ -273,6 +307,8 @@ static int take_options(const struct config *config, struct record_options *o)
 		status = take_kernel(o);
 	if (status == EXIT_DONE)
 		status = take_keep(o);
+	if (status == EXIT_DONE)
+		status = take_digests(o);
 	return status == EXIT_DONE ? take_delay(o) : status;
 }
 
@@ -392,6 +428,10 @@ static const struct option_desc record_options[] = {
 	  "put the recording buffer in DIR, shared with containers; or pass it as an inherited file descriptor (fd)" },
 	{ 0, "keep", "30s|200M", OPT_STRS, &arg_keep,
 	  "flight recorder: keep only the last 30 seconds, or 200 MiB, of the trace (may repeat)" },
+	{ 0, "digest-every", "TIME", OPT_STR, &arg_digest_every,
+	  "with --to: a digest of each TIME, e.g. 60s, while the program runs; its cost counts into the budget of --sample auto" },
+	{ 0, "to", "COMMAND", OPT_STR, &arg_to,
+	  "of --digest-every: the shell command that gets each digest on standard input; tried again until it ends with status 0" },
 	{ 0, "snapshot", "RUN", OPT_STR, &arg_snapshot,
 	  "save and analyse what another vprof record has of RUN so far, as a new run (kill -USR1 only saves it)" },
 	{ 0, "delay", "TIME", OPT_STR, &arg_delay, "start recording TIME after the program starts, e.g. 10s" },
@@ -400,7 +440,8 @@ static const struct option_desc record_options[] = {
 	  "pause the recording of RUN by another vprof record; its program runs on (kill -USR2 pauses or resumes)" },
 	{ 0, "resume", "RUN", OPT_STR, &arg_resume, "resume a paused recording" },
 	{ 0, "limit", "SIZE", OPT_STR, &arg_limit,
-	  "stop recording when the trace reaches SIZE on disk, e.g. 2G; the program runs on" },
+	  "stop recording when the trace reaches SIZE on disk, e.g. 2G; the program runs on; with --digest-every keep the last SIZE, and "
+	  "as much of digests that wait" },
 	{ 0, "ignore-status", NULL, OPT_FLAG, &arg_ignore_status, "do not exit with the command's status" },
 	LOCK_OPTION,
 	OPT_END

@@ -279,6 +279,16 @@ void accounts_turn(struct drainer *d, uint64_t now_ns)
 	a->next_ns = now_ns + (began_ns > pause_ns ? began_ns : pause_ns);
 }
 
+void accounts_write(struct drainer *d)
+{
+	struct accounts *a = &d->accounts;
+
+	look_at_all(d);
+	for (size_t i = 0; i < a->threads.cnt; i++)
+		put(d, &a->threads.items[i]);
+	accounts_flush(d);
+}
+
 void accounts_end(struct drainer *d)
 {
 	struct accounts *a = &d->accounts;

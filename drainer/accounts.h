@@ -45,6 +45,7 @@ struct accounts {
 void accounts_init(struct accounts *a, uint64_t now_ns);
 void accounts_turn(struct drainer *d, uint64_t now_ns);	/* takes a look, if it is time */
 void accounts_end(struct drainer *d);	/* takes a last look at each thread; writes everything */
+void accounts_write(struct drainer *d);	/* the same, and goes on */
 void accounts_flush(struct drainer *d);	/* writes the collected samples into the file */
 void accounts_release(struct accounts *a);
 

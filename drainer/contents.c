@@ -76,7 +76,7 @@ void contents_write(struct drainer *d)
 	for (size_t i = 0; i < c->blocks.cnt; serial += c->blocks.items[i++].serial_cnt) {
 		size_t len = d->table.len;
 
-		if (i - c->hidden < c->hidden_cnt)
+		if (i - c->hidden < c->hidden_cnt || c->blocks.items[i].number < c->from_number)
 			continue;
 		put_block(d, &c->blocks.items[i], c->serials.items + serial);
 		if (!d->table.full)

@@ -21,6 +21,7 @@ struct contents {
 	VEC(uint64_t) serials;		/* of their threads, then of the block that is being collected */
 	size_t collected;		/* number of the latter */
 	size_t hidden, hidden_cnt;	/* blocks that belong to a snapshot, not to the trace being ended */
+	uint64_t from_number;		/* blocks before this one are of parts that a snapshot leaves out */
 };
 
 void contents_thread(struct contents *c, uint64_t serial);	/* some of its records go into the next block */

@@ -182,7 +182,7 @@ static void note_known(struct drainer *d, const struct arena_chunk *chunk, enum 
 	struct ring_known known = { .serial = chunk->serial, .ticks = ticks, .pid = chunk->pid,
 				    .tid = chunk->tid, .kind = kind };
 
-	if (!ring_drops(&d->ring) || d->is_head || (kind != EVENT_START && kind != EVENT_STOP &&
+	if (!(ring_drops(&d->ring) || d->turn) || d->is_head || (kind != EVENT_START && kind != EVENT_STOP &&
 	    kind != EVENT_CREATE && kind != EVENT_PARENT))
 		return;
 	memcpy(known.words, words, event_words(kind) * sizeof(words[0]));

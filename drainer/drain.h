@@ -67,6 +67,8 @@ struct drainer {
 	void *look_arg;
 	void (*nobody)(void *arg, pid_t child, const char *arena_path);
 	void *nobody_arg;
+	void (*turn)(void *arg, struct drainer *d);	/* the same */
+	void *turn_arg;
 	pid_t child;			/* 0: not yet */
 	const struct drainer_experiments *experiments;	/* NULL: none */
 	uint16_t *looked;		/* by experiments.c: words of each chunk that were looked at */

@@ -135,6 +135,8 @@ int drainer_open(const struct drainer_options *o, struct drainer **ret, struct d
 	d->nobody = o->nobody;
 	d->nobody_arg = o->nobody_arg;
 	d->requests = o->requests;
+	d->turn = o->turn;
+	d->turn_arg = o->turn_arg;
 	d->ring.keep_ns = o->keep_ns;
 	d->ring.keep_bytes = o->keep_bytes;
 	if (ring_drops(&d->ring))
@@ -268,6 +270,8 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 		}
 		experiments_turn(d, clock_ns(CLOCK_MONOTONIC));
 		ring_turn(d);
+		if (d->turn)
+			d->turn(d->turn_arg, d);
 		if (d->nobody && !__atomic_load_n(&d->arena.control->process_cnt, __ATOMIC_RELAXED))
 			d->nobody(d->nobody_arg, child, d->arena_path);
 		pause = (struct timespec){ 0, pause_ns };
@@ -282,6 +286,19 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 				strerror(-r));
 	drain_full(d);
 	return 0;
+}
+
+uint64_t drainer_lost(const struct drainer *d)
+{
+	return d->stats.lost_records + d->dropped_cnt;
+}
+
+void drainer_worked(struct drainer *d, uint64_t ns)
+{
+	if (d->budget.part > 0) {
+		d->budget.recorder_ns += (double)ns;
+		d->budget.work_ns += (double)ns;
+	}
 }
 
 int drainer_close(struct drainer *d, struct drainer_stats *ret, struct diag *reterr)

@@ -65,6 +65,8 @@ struct drainer_options {
 	void (*nobody)(void *arg, pid_t child, const char *arena_path);
 	void *nobody_arg;
 	const struct drainer_experiments *experiments;	/* NULL: none; kept */
+	void (*turn)(void *arg, struct drainer *d);	/* called often during drainer_run(); or NULL.  Then drainer_cut() may be called. */
+	void *turn_arg;
 	bool notes_order;		/* log every taking and release of a lock, also those that no thread waits for; then, */
 	/* when the program has ended: calls drainer_name_object() for the locks that it knows (experiments.h); or NULL. */
 	void (*name_objects)(void *arg, struct drainer *d);
@@ -109,6 +111,15 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 
 /* Writes the trace up to now, including records that are not in the file yet, as a new trace; recording continues. */
 int drainer_snapshot(struct drainer *d, const char *path, struct diag *reterr);
+
+/*
+ * The same without the older parts of the trace, which becomes one in parts: the new trace has the parts from first_part on, and all
+ * that the program still holds.  What began before these parts is cut.  *ret_next: the part that is written from now on.
+ */
+int drainer_cut(struct drainer *d, const char *path, uint32_t first_part, uint32_t *ret_next, struct diag *reterr);
+uint64_t drainer_lost(const struct drainer *d);		/* records, up to now */
+/* Processor time that others spent on the records of this recording; counts into the budget of --sample auto. */
+void drainer_worked(struct drainer *d, uint64_t ns);
 
 /*
  * A pause: no interval begins, open ones are cut (trace/read/replay.c), threads close their gates one by one.

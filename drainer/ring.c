@@ -161,6 +161,16 @@ int ring_open(struct drainer *d)
 	return next_part(d);
 }
 
+static uint64_t last_ticks(const struct contents *c)
+{
+	uint64_t ticks = 0;
+
+	for (size_t i = 0; i < c->blocks.cnt; i++)
+		if (c->blocks.items[i].until > ticks)
+			ticks = c->blocks.items[i].until;
+	return ticks;
+}
+
 /* The trace so far becomes the first part. */
 static int begin_parts(struct drainer *d)
 {
@@ -171,7 +181,7 @@ static int begin_parts(struct drainer *d)
 	free(first);
 	if (r)
 		return r;
-	VEC_ADD(&d->ring.parts, (struct ring_part){ 1, own.bytes, now_ns(), 0, 1 });
+	VEC_ADD(&d->ring.parts, (struct ring_part){ 1, own.bytes, now_ns(), last_ticks(&d->contents), 1 });
 	d->file = (struct trace_file){ .fd = -1 };
 	r = trace_file_open(&d->file, d->trace_path, TRACE_MAGIC, TRACE_VERSION);
 	if (!r)
@@ -284,6 +294,8 @@ static int write_head(struct drainer *d, const char *path, uint64_t until_ticks,
 	d->contents.blocks.cnt = blocks;
 	d->contents.serials.cnt = serials;
 	if (live) {
+		if (!r)
+			d->anchors.cnt--;	/* only this head has it: elsewhere times would be others by a ns */
 		d->stats = stats;
 		d->dropped_cnt = dropped_cnt;
 		d->dropped_since = dropped_since;
@@ -307,38 +319,68 @@ static int link_or_copy(const char *from, const char *to)
 	return link(from, to) ? copy_file(from, to) : 0;
 }
 
-static int link_parts(struct drainer *d, const char *path)
+static int link_parts(struct drainer *d, const char *path, size_t from)
 {
 	int r = 0;
 
-	for (size_t i = 0; !r && i + 1 < d->ring.parts.cnt; i++) {	/* the last one has begun just now */
-		char *from = part_path(d->trace_path, d->ring.parts.items[i].number);
+	for (size_t i = from; !r && i + 1 < d->ring.parts.cnt; i++) {	/* the last one has begun just now */
+		char *own = part_path(d->trace_path, d->ring.parts.items[i].number);
 		char *to = part_path(path, d->ring.parts.items[i].number);
 
-		r = link_or_copy(from, to);
-		free(from);
+		r = link_or_copy(own, to);
+		free(own);
 		free(to);
 	}
 	return r;
 }
 
-int drainer_snapshot(struct drainer *d, const char *path, struct diag *reterr)
+/* As a head whose trace begins with the part at `from`. */
+static int write_head_from(struct drainer *d, const char *path, size_t from, uint64_t until_ticks)
+{
+	struct ring *r = &d->ring;
+	uint64_t cut_ticks = r->cut_ticks;
+	int e;
+
+	for (size_t i = 0; i < from; i++)
+		if (r->parts.items[i].until_ticks > r->cut_ticks)
+			r->cut_ticks = r->parts.items[i].until_ticks;
+	d->contents.from_number = from ? r->parts.items[from].first_number : 0;
+	e = write_head(d, path, until_ticks, true);
+	d->contents.from_number = 0;
+	r->cut_ticks = cut_ticks;
+	return e;
+}
+
+int drainer_cut(struct drainer *d, const char *path, uint32_t first_part, uint32_t *ret_next, struct diag *reterr)
 {
 	uint64_t until = clock_ticks();
+	size_t from = 0;
 	int r = 0;
 
 	drain_full(d);
 	drain_flush(d);
+	accounts_write(d);
 	if (!d->ring.is_on)
 		r = begin_parts(d);
 	if (!r)
 		r = next_part(d);
+	while (!r && from + 1 < d->ring.parts.cnt && d->ring.parts.items[from].number < first_part)
+		from++;
 	if (!r)
-		r = write_head(d, path, until, true);
+		r = write_head_from(d, path, from, until);
 	if (!r)
-		r = link_parts(d, path);
+		r = link_parts(d, path, from);
+	if (!r)
+		*ret_next = current(&d->ring)->number;
 	return r ? diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot write the snapshot '%s': %s", path,
 			    strerror(-r)) : 0;
+}
+
+int drainer_snapshot(struct drainer *d, const char *path, struct diag *reterr)
+{
+	uint32_t next;
+
+	return drainer_cut(d, path, 0, &next, reterr);
 }
 
 void ring_release(struct ring *r)

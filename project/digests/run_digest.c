@@ -51,13 +51,13 @@ static void take_window(void *arg, const struct trace_window *w)
 }
 
 /* The time of the recording comes from the run; for a part of a merged run, from the run that the part was. */
-static void complete_source(struct store *s, const struct run *r, const struct run_part *part, struct arena *arena,
-			    struct summed_source *source)
+void run_part_source(struct store *s, const struct run *r, const struct run_part *part, struct arena *arena, struct summed_source *source)
 {
 	_cleanup_(run_release) struct run own = { 0 };
 	_cleanup_(freep) char *number = xasprintf("%" PRIu32, part->run);
 	const struct run *of = r;
 
+	recorded_by_read(part->path, arena, source);
 	if (part->run != r->number && run_find(s, number, &own, NULL) == 0)
 		of = &own;
 	source->run = arena_strdup(arena, number);
@@ -76,8 +76,7 @@ static int sum_part(struct store *s, const struct run *r, const struct run_part 
 	int e = run_windows_read_part(s, part, 2, &(struct window_taker){ .begin = begin, .take = take_window, .arg = &u }, &windows, reterr);
 
 	if (e == 0) {
-		recorded_by_read(part->path, arena, &source);
-		complete_source(s, r, part, arena, &source);
+		run_part_source(s, r, part, arena, &source);
 		e = analyzer_summed(u.analyzer, u.names, &source, ret);
 		if (e < 0) {
 			diag_set(reterr, EXIT_USAGE, e, "more than %d windows", SUMMED_WINDOWS_MAX);

@@ -17,6 +17,10 @@
  */
 int run_digest_read(struct store *s, const struct run *r, int64_t window_ns, struct summed **ret, struct diag *reterr);
 
+/* The recording that a part of the run is; the arena owns the texts. */
+struct run_part;
+void run_part_source(struct store *s, const struct run *r, const struct run_part *part, struct arena *arena, struct summed_source *source);
+
 /* Makes a new run from the digest, with its results.  ret: the findings about the most frequent kind of interval. */
 int run_digest_keep(struct store *s, const struct summed *digest, const char *source, const struct args *words, const char *name,
 		    struct run *run, struct findings **ret, struct diag *reterr);

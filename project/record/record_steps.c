@@ -23,6 +23,7 @@
 #include "project/runs/project.h"
 #include "project/record/object_names.h"
 #include "project/record/record_apart.h"
+#include "project/record/record_digests.h"
 #include "project/record/record_opened.h"
 #include "project/record/record_requests.h"
 #include "project/record/record_steps.h"
@@ -94,7 +95,7 @@ static void become(const struct args *command, const struct drainer *d,
 }
 
 static int drain_child(struct drainer *d, const struct args *command, const struct record_options *o,
-		       const struct record_requests *q, const char *dir, struct drainer_stats *stats, int *ret_status,
+		       const struct record_requests *q, struct record_digests *digests, const char *dir, struct drainer_stats *stats, int *ret_status,
 		       struct diag *reterr)
 {
 	int wait_status = 0, r;
@@ -115,7 +116,10 @@ static int drain_child(struct drainer *d, const struct args *command, const stru
 	*ret_status = proc_status(wait_status);
 	if (r == 0) {
 		callers_keep(d, dir);
-		recorded_by_keep(dir, command->cnt ? command->items[0] : NULL);
+		if (digests->every_ns)
+			record_digests_last(digests, d);
+		else
+			recorded_by_keep(dir, command->cnt ? command->items[0] : NULL);
 	}
 	if (r < 0) {
 		drainer_close(d, stats, NULL);
@@ -126,7 +130,7 @@ static int drain_child(struct drainer *d, const struct args *command, const stru
 
 /* Ctrl-C ends the command; vprof continues and analyses. */
 static int drain(struct drainer *d, const struct args *command, const struct record_options *o,
-		 const struct record_requests *q, const char *dir, struct drainer_stats *stats, int *ret_status,
+		 const struct record_requests *q, struct record_digests *digests, const char *dir, struct drainer_stats *stats, int *ret_status,
 		 struct diag *reterr)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, for_us = { .sa_handler = o->interrupted }, old_int, old_quit, old_size;
@@ -135,7 +139,7 @@ static int drain(struct drainer *d, const struct args *command, const struct rec
 	sigaction(SIGINT, o->interrupted ? &for_us : &ignore, &old_int);
 	sigaction(SIGQUIT, &ignore, &old_quit);
 	sigaction(SIGXFSZ, &ignore, &old_size);
-	r = drain_child(d, command, o, q, dir, stats, ret_status, reterr);
+	r = drain_child(d, command, o, q, digests, dir, stats, ret_status, reterr);
 	sigaction(SIGINT, &old_int, NULL);
 	sigaction(SIGQUIT, &old_quit, NULL);
 	sigaction(SIGXFSZ, &old_size, NULL);
@@ -225,7 +229,7 @@ static void tell_missing_names(const struct args *command, const struct plan *pl
 }
 
 static int open_drainer(struct store *s, const struct run *run, const struct args *command, const struct record_options *o,
-			const struct record_requests *q, struct record_opened *opened, struct met *met,
+			const struct record_requests *q, struct record_digests *digests, struct record_opened *opened, struct met *met,
 			struct drainer **ret, struct diag *reterr)
 {
 	_cleanup_(freep) char *dir = run_dir(s, run->number), *trace = path_join(dir, "trace.vpt");
@@ -255,6 +259,8 @@ static int open_drainer(struct store *s, const struct run *run, const struct arg
 		.sample_by_trace = o->sample_by_trace,
 		.budget = budget_of(o),
 		.experiments = o->experiments,
+		.turn = digests->every_ns ? record_digests_turn : NULL,
+		.turn_arg = digests,
 		.notes_order = o->notes_order,
 		.name_objects = object_names_tell,
 	};
@@ -383,7 +389,8 @@ char *record_command_text(const struct args *command)
 
 static int run_and_drain(struct store *s, struct run *run, const struct args *command,
 			 const struct record_options *o, struct record_requests *q,
-			 struct drainer_stats *stats, struct met *met, uint64_t *kernel_records, struct diag *reterr)
+			 struct record_digests *digests, struct drainer_stats *stats, struct met *met, uint64_t *kernel_records,
+			 struct diag *reterr)
 {
 	_cleanup_(freep) char *dir = run_dir(s, run->number);
 	struct drainer *drainer = NULL;
@@ -392,10 +399,10 @@ static int run_and_drain(struct store *s, struct run *run, const struct args *co
 	enum kernel_mode kernel = o->kernel;
 	unsigned invited = 0;
 	struct record_opened opened = { s, o->attach };
-	int r = open_drainer(s, run, command, o, q, &opened, met, &drainer, reterr);
+	int r = open_drainer(s, run, command, o, q, digests, &opened, met, &drainer, reterr);
 
-	/* Records are not recovered for a trace in parts. */
-	if (r == 0 && !o->keep_ns && !o->keep_bytes)
+	/* Records are not recovered where parts of the trace go, unless windows still need them. */
+	if (r == 0 && ((!o->keep_ns && !o->keep_bytes) || digests->every_ns))
 		recording_note_arena(q->lock, drainer_path(drainer));
 	if (r == 0 && is_attached(o)) {
 		record_opened_look(&opened, drainer, 0);
@@ -417,7 +424,7 @@ static int run_and_drain(struct store *s, struct run *run, const struct args *co
 	}
 	q->no_pause = recorder;
 	if (r == 0)
-		r = drain(drainer, command, o, q, dir, stats, &run->exit_status, reterr);
+		r = drain(drainer, command, o, q, digests, dir, stats, &run->exit_status, reterr);
 	*kernel_records = record_kernel_close(recorder, o);
 	run->duration_ns = now_ns(CLOCK_MONOTONIC) - started_ns;
 	run->status = r < 0 || (stats->processes == 0 && *kernel_records == 0) ? RUN_FAILED : RUN_RECORDED;
@@ -438,6 +445,7 @@ int record_only(struct store *s, const char *name, const struct args *command, c
 	uint64_t kernel_records = 0;
 	_cleanup_(runs_release) runs before = { NULL, 0, 0 };
 	struct record_requests requests;
+	struct record_digests digests;
 	int r;
 
 	*ret_run = (struct run){
@@ -454,8 +462,11 @@ int record_only(struct store *s, const char *name, const struct args *command, c
 		return r;
 	record_requests_open(&requests, s, ret_run);
 	requests.lock = recording_begin(s, ret_run->number);
-	r = run_and_drain(s, ret_run, command, o, &requests, &stats, &met, &kernel_records, reterr);
+	r = record_digests_open(&digests, s, ret_run, command, o, reterr);
+	if (r == 0)
+		r = run_and_drain(s, ret_run, command, o, &requests, &digests, &stats, &met, &kernel_records, reterr);
 	recording_end(requests.lock);
+	record_digests_close(&digests);
 	record_requests_release(&requests);
 	if (r < 0 && is_attached(o) && stats.processes == 0 && kernel_records == 0)
 		run_remove(s, ret_run->number, NULL);	/* it never began */

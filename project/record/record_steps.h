@@ -27,6 +27,9 @@ struct record_options {
 	pid_t kernel_pid;		/* the kernel's side of a process that runs already; 0: none */
 	uint64_t keep_ns, keep_bytes;	/* of the trace, only the last so much; 0, 0: all */
 	uint64_t limit_bytes;		/* of what is written; 0: none */
+	int64_t digest_every_ns;	/* a digest of each window of this length goes to digest_to; 0: none */
+	const char *digest_to;		/* a command for sh */
+	uint64_t spool_bytes;		/* of digests that it did not take yet; 0: the default */
 	bool start_paused;		/* until a request to resume */
 	uint64_t delay_ns;		/* ... or after this time; 0: only on request */
 	const struct attach *attach;	/* processes to attach to; NULL or empty: none */

@@ -93,13 +93,15 @@ static int recover(const struct store *s, const struct run *r, struct diag *rete
 {
 	_cleanup_(freep) char *dir = run_dir(s, r->number), *file = path_join(dir, "recorder");
 	_cleanup_(freep) char *trace = path_join(dir, "trace.vpt"), *arena = NULL;
+	size_t len, part_cnt;
+	_cleanup_(trace_parts_release) char **parts = trace_parts(trace, &part_cnt);
 	struct drainer_stats stats = { 0 };
-	size_t len;
 	int e;
 
 	if (file_read(file, &arena, &len) < 0 || !len)
 		return 0;
-	e = drainer_recover(arena, trace, &stats, reterr);
+	/* A trace in parts goes on in the last one. */
+	e = drainer_recover(arena, part_cnt ? parts[part_cnt - 1] : trace, &stats, reterr);
 	if (e == 0)
 		note_line("run %" PRIu32 ": its recorder was killed; %" PRIu64 " records that it had not written yet "
 			  "are in the trace now", r->number, stats.records);
