@@ -219,6 +219,8 @@ static void add_before_start(struct str *s, const struct findings *f, bool utf8)
 	if (b->by.cnt && b->by.items[0].function) {
 		str_add(s, ", mostly for ");
 		add_label(s, xstrdup(b->by.items[0].function), utf8);
+	} else if (b->by.cnt) {
+		str_addf(s, ", mostly while its thread is busy in no probed function (%s)", would_name(f));
 	}
 	str_add(s, ", and that varies more (vprof show summary).");
 }

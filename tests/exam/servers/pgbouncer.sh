@@ -14,7 +14,7 @@ interval="--start 'handle_client_work key=arg0 if arg1->type == 81' --end 'relea
 cases='
 queue		write_noted
 upstream	peer
-own		load_auth_file unquote_add_user add_user find_user disable_users load_config handle_sighup
+own		load_auth_file unquote_add_user add_user find_user disable_users load_config loader_users_check handle_sighup
 '
 protocol=database
 
