@@ -19,7 +19,8 @@
 	X(CXXMethod_isDefaulted) X(CXXMethod_isVirtual) X(Cursor_getArgument) X(Cursor_getMangling) \
 	X(Cursor_getNumArguments) X(Cursor_getStorageClass) X(Cursor_hasAttrs) \
 	X(Cursor_isDynamicCall) X(Cursor_isFunctionInlined) X(Cursor_isNull) X(Cursor_isVariadic) \
-	X(PrintingPolicy_dispose) X(PrintingPolicy_setProperty) X(createIndex) X(disposeDiagnostic) \
+	X(PrintingPolicy_dispose) X(PrintingPolicy_setProperty) X(Type_getNumTemplateArguments) \
+	X(Type_getTemplateArgumentAsType) X(createIndex) X(disposeDiagnostic) \
 	X(disposeIndex) X(disposeOverriddenCursors) X(disposeString) X(disposeTranslationUnit) \
 	X(equalCursors) X(equalLocations) X(getCString) X(getCanonicalType) X(getClangVersion) \
 	X(getCursorDefinition) X(getCursorDisplayName) X(getCursorExceptionSpecificationType) X(getCursorExtent) \
@@ -58,6 +59,8 @@ bool clang_calls_load(const char **ret_why);
 #define clang_Cursor_isVariadic clang_calls.Cursor_isVariadic
 #define clang_PrintingPolicy_dispose clang_calls.PrintingPolicy_dispose
 #define clang_PrintingPolicy_setProperty clang_calls.PrintingPolicy_setProperty
+#define clang_Type_getNumTemplateArguments clang_calls.Type_getNumTemplateArguments
+#define clang_Type_getTemplateArgumentAsType clang_calls.Type_getTemplateArgumentAsType
 #define clang_createIndex clang_calls.createIndex
 #define clang_disposeDiagnostic clang_calls.disposeDiagnostic
 #define clang_disposeIndex clang_calls.disposeIndex

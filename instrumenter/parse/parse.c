@@ -330,6 +330,9 @@ static bool read_call(struct walk *w, CXCursor c, CXCursor target, struct parsed
 		if (clang_is_implicit(target))
 			return false;
 		call->never_throws = never_throws(target);
+		call->type = clang_wrapped_call_type(w->p->arena, target);
+		if (call->type)
+			return true;
 		if (clang_CXXMethod_isVirtual(target) && !clang_is_qualified_call(c)) {
 			call->type = clang_virtual_type(w->p->arena, target);
 			call->callee_foreign = lines_at(w->in->lines, clang_offset(

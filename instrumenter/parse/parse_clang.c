@@ -256,6 +256,19 @@ const char *clang_pointer_call_type(struct arena *a, CXCursor call)
 	return clang_text(a, clang_getTypeSpelling(t));
 }
 
+const char *clang_wrapped_call_type(struct arena *a, CXCursor method)
+{
+	CXType t;
+
+	if (clang_getCursorKind(method) != CXCursor_CXXMethod || strcmp(clang_text(a, clang_getCursorSpelling(method)), "operator()") != 0)
+		return NULL;
+	t = clang_getCanonicalType(clang_getCursorType(clang_getCursorSemanticParent(method)));
+	if (clang_Type_getNumTemplateArguments(t) < 1)
+		return NULL;
+	t = clang_getCanonicalType(clang_Type_getTemplateArgumentAsType(t, 0));
+	return t.kind == CXType_FunctionProto ? clang_text(a, clang_getTypeSpelling(t)) : NULL;
+}
+
 bool clang_is_scalar(CXType t)
 {
 	switch (t.kind) {

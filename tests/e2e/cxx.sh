@@ -84,4 +84,32 @@ if g++ -static -pthread answer.cc -o static 2>"$work/.err"; then
 	cmp -s "$work/.out" expected && pass || fail "a static program answers otherwise"
 fi
 
+# What a call of a std::function may reach: functions of its type whose address is taken.
+mkdir wrapped && cd wrapped || exit 99
+cat >wrapped.cc <<'END'
+#include <functional>
+#include <vector>
+typedef std::function<void(const int &, long &)> Handler;
+static std::vector<Handler> handlers;
+static void answer(const int &question, long &sum) { sum += question; }
+static void other(int, long &sum) { sum++; }
+void dispatch(int question, long &sum) { for (const Handler &h : handlers) h(question, sum); }
+int main()
+{
+	long sum = 0;
+	void (*volatile taken)(int, long &) = other;
+	handlers.push_back(answer);
+	dispatch(1, sum);
+	taken(1, sum);
+	return sum == 2 ? 0 : 1;
+}
+END
+printf '[interval "request"]\nstart = dispatch\nend = dispatch\n' >vprof.conf
+expect 0 "$VPROF" build -- g++ -O1 -g wrapped.cc -o wrapped
+expect 0 ./wrapped
+expect 0 "$VPROF" show call-graph --below dispatch
+says " answer"
+if grep -q " other" "$work/.out"; then fail "a function of another type: $(cat "$work/.out")"; else pass; fi
+cd ..
+
 finish
