@@ -389,7 +389,7 @@ static void add_segment(struct build *b, uint32_t thread, size_t segment, struct
 static void add_span(struct build *b, uint32_t thread, struct walk *w, int64_t from_ns, int64_t until_ns)
 {
 	const struct thread_line *l = &b->tl->threads.items[thread];
-	size_t k = timeline_segment_before(b->tl, thread, from_ns + 1);
+	size_t k = timeline_segment_before(b->tl, thread, from_ns < INT64_MAX ? from_ns + 1 : from_ns);
 	int64_t at = from_ns;
 
 	for (k = k == SEGMENT_NONE ? l->segments.first : k; k < l->segments.first + l->segments.cnt; k++) {
