@@ -3,12 +3,7 @@
  * callers.c - maps return addresses to the project's functions.
  *
  * A symbol is the project's function of that name; of several (overloads, static functions) the one whose source and
- * line the program gives, or, where that leaves two, one of them.  Template arguments and unnamed namespaces do not
- * count:
- *
- *	lock_slow			lock_slow
- *	pool<int>::take(int)		pool::take, or pool::take(int)
- *	handle(int)::{lambda()#1}::operator()() const	handle::{lambda}
+ * line the program gives, or, where that leaves two, one of them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +12,10 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "instrumenter/plan/location.h"
+#include "project/runs/bare_name.h"
 #include "project/runs/callers.h"
 #include "trace/callers.h"
 
-#define NAMELESS "(anonymous namespace)::"
-#define LAMBDA "::{lambda"
 #define LINES_NEAR 4			/* a definition's line may be that of its name or of its body */
 
 /* Functions that have something in common. */
@@ -36,66 +30,11 @@ struct candidates {
 	struct chains by_file;		/* without directories */
 };
 
-/* After "operator": "<", "<<=", "->", "()" belong to the name. */
-static size_t operator_length(const char *at)
-{
-	size_t len = strlen("operator");
-
-	if (!starts_with(at, "operator"))
-		return 0;
-	if (starts_with(at + len, "()"))
-		return len + 2;
-	return len + strspn(at + len, "<>=-");
-}
-
-/* The text after the <...> that begins here. */
-static const char *behind_arguments(const char *at)
-{
-	int depth = 0;
-
-	do {
-		depth += (*at == '<') - (*at == '>');
-		at++;
-	} while (*at && depth > 0);
-	return at;
-}
-
-static void add_bare(struct str *to, const char *name)
-{
-	while (*name) {
-		size_t len = operator_length(name);
-
-		if (starts_with(name, NAMELESS)) {
-			name += strlen(NAMELESS);
-		} else if (len) {
-			str_addn(to, name, len);
-			name += len;
-		} else if (*name == '<') {
-			name = behind_arguments(name);
-		} else if (*name == '(') {
-			break;
-		} else {
-			str_addc(to, *name++);
-		}
-	}
-}
-
-/* A lambda's name follows that of the function that contains it, with its parameters. */
-static void add_bare_lambda(struct str *to, const char *name)
-{
-	const char *lambda = strstr(name, LAMBDA);
-	_cleanup_(freep) char *around = lambda ? xstrndup(name, (size_t)(lambda - name)) : NULL;
-
-	add_bare(to, around ? around : name);
-	for (; lambda; lambda = strstr(lambda + 1, LAMBDA))
-		str_add(to, LAMBDA "}");
-}
-
 static uint64_t bare_hash(const char *name)
 {
 	_cleanup_(str_release) struct str bare = STR_INIT;
 
-	add_bare_lambda(&bare, name);
+	add_bare_name(&bare, name);
 	return hash_str(0, str_cstr(&bare));
 }
 

@@ -77,6 +77,79 @@ for compiler in g++ clang++; do
 	says "cond wait" "by answer (sleep)"
 done
 
+# A function that waits is one of those that carry a probe, however its symbol is spelt: with an ABI tag, template arguments, the
+# function around it.  What is not said then is that vprof did not see it.
+cat >spelt.cc <<'END'
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unistd.h>
+
+static std::mutex mutex;
+static std::atomic<int> asked, held, done;
+
+static void hold()
+{
+	for (int i = 0; !done; i++) {
+		while (!asked && !done)
+			usleep(100);
+		mutex.lock();
+		asked = 0;
+		held = 1;
+		usleep(i % 2 ? 20000 : 2000);
+		held = 0;
+		mutex.unlock();
+	}
+}
+
+/* Comes while the mutex is held. */
+#define WAIT() do { while (!held) { asked = 1; usleep(100); } mutex.lock(); mutex.unlock(); } while (0)
+
+struct store {
+	std::string get(int) { WAIT(); return ""; }
+	operator std::string() { WAIT(); return ""; }
+};
+template <int N> void fixed() { WAIT(); }
+template <class T> T any(T t) { WAIT(); return t; }
+
+static void request(int way)
+{
+	struct local { void wait() { WAIT(); } } in;
+	store s;
+
+	switch (way) {
+	case 0: s.get(1); break;
+	case 1: { std::string text = s; break; }
+	case 2: fixed<3>(); break;
+	case 3: any(std::string()); break;
+	case 4: in.wait(); break;
+	default: [](auto) { WAIT(); }(1);
+	}
+}
+
+int main(int, char **argv)
+{
+	std::thread holder(hold);
+
+	for (int i = 0; i < 14; i++)
+		request(atoi(argv[1]));
+	done = 1;
+	holder.join();
+}
+END
+rm -rf vprof.data
+expect 0 "$VPROF" build --functions all -- g++ -std=c++17 -O1 -fno-inline -pthread spelt.cc -o spelt
+way=0
+for function in store::get "store::operator basic_string" fixed any request::local::wait "request::{lambda}"; do
+	expect 0 "$VPROF" record -- ./spelt $way
+	expect 0 "$VPROF" show factors --all --format csv
+	grep -qF ",$function," "$work/.out" && pass || fail "no factor $function: $(cat "$work/.out")"
+	expect 0 "$VPROF" show factors --all
+	grep -q "did not see" "$work/.out" && fail "$function: $(cat "$work/.out")" || pass
+	way=$((way + 1))
+done
+
 # libstdc++.a brings its own: the waits are not seen, but the program links and runs.
 if g++ -static -pthread answer.cc -o static 2>"$work/.err"; then
 	expect 0 "$VPROF" build -- g++ -static -O2 -pthread answer.cc -o static
