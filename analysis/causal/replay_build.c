@@ -284,12 +284,11 @@ static uint32_t innermost_at(const struct build *b, uint32_t thread, const struc
 	return stack_walk_next(&w) ? w.innermost : INVOCATION_NONE;
 }
 
-/* Adds a wait that a thread of the run ended. */
-static void add_wait(struct build *b, uint32_t thread, size_t segment)
+/* Adds a wait that a thread of the run ended, and after_ns from then on. */
+static void add_wait(struct build *b, uint32_t thread, size_t segment, int64_t after_ns)
 {
 	const struct segment *s = &b->tl->segments[segment];
 	const struct edge *e = &b->edges[segment];
-	int64_t after_ns = e->after_ns;
 
 	if (b->q->kind == ASKED_WAIT && is_inside(b, innermost_at(b, thread, s))) {
 		note_changed(b, thread, s->start_ns, s->end_ns);
@@ -360,6 +359,27 @@ static void add_marks_until(struct build *b, struct walk *w, int64_t until_ns)
 			add_mark(b, w->mark);
 }
 
+/*
+ * A thread may release another one in the call in which it then waits itself: a send wakes the reader, and waits for room.  What
+ * it did before its own release comes before the wait; else both would wait for ever.
+ */
+static void add_wait_with_marks(struct build *b, uint32_t thread, size_t segment, struct walk *w, int64_t at, int64_t end)
+{
+	int64_t woken = b->tl->segments[segment].end_ns - b->edges[segment].after_ns, later;
+
+	for (; w->mark < w->mark_end && w->mark->ns < end && w->mark->ns <= woken; at = w->mark[-1].ns) {
+		add_time(b, OP_OFF, w->mark->ns - at);
+		add_marks_until(b, w, w->mark->ns);
+	}
+	later = w->mark < w->mark_end && w->mark->ns < end ? w->mark->ns : end;
+	add_wait(b, thread, segment, later > woken ? later - woken : 0);
+	for (at = later; w->mark < w->mark_end && w->mark->ns < end; at = w->mark[-1].ns) {
+		add_time(b, OP_OFF, w->mark->ns - at);
+		add_marks_until(b, w, w->mark->ns);
+	}
+	add_time(b, OP_OFF, end - at);
+}
+
 static void add_segment(struct build *b, uint32_t thread, size_t segment, struct walk *w, int64_t from_ns, int64_t until_ns)
 {
 	const struct segment *s = &b->tl->segments[segment];
@@ -374,7 +394,7 @@ static void add_segment(struct build *b, uint32_t thread, size_t segment, struct
 		return;
 	}
 	if (b->edges[segment].event != NONE) {
-		add_wait(b, thread, segment);
+		add_wait_with_marks(b, thread, segment, w, at, end);
 		return;
 	}
 	while (w->mark < w->mark_end && w->mark->ns < end) {

@@ -154,6 +154,19 @@ static void test_names_of_one_thing(void **state)
 	VEC_RELEASE(&targets);
 }
 
+/* 1 wakes 2 at 40, in the call in which it then waits for 2 until 80, which needs 40 of work for that. */
+static void test_release_in_a_wait(void **state)
+{
+	(void)state;
+	PREDICTIONS_ARE("vprof-tuples 1\n"
+		"interval 1 req 1 0 1 100\n"
+		"segment 1 1 0 30 running\nsegment 1 1 30 85 io\nsegment 1 1 85 100 running\n"
+		"segment 2 - 0 10 running\nsegment 2 - 10 40 io\nsegment 2 - 40 90 running\n"
+		"wakeup 2 1 40\nwakeup 1 2 80\n"
+		"invocation 1 1 send 20 90\ninvocation 2 - serve 40 80\n",
+		{ "serve", 0.5, 20 / 100.0 }, { "serve", 1, 40 / 100.0 }, { "send", 1, 15 / 100.0 });
+}
+
 /* An event that is never posted. */
 static void test_stuck(void **state)
 {
@@ -445,7 +458,7 @@ int main(void)
 		cmocka_unit_test(test_stuck), cmocka_unit_test(test_engine), cmocka_unit_test(test_events),
 		cmocka_unit_test(test_locks), cmocka_unit_test(test_pipe),
 		cmocka_unit_test(test_noted_locks), cmocka_unit_test(test_order), cmocka_unit_test(test_readers),
-		cmocka_unit_test(test_names_of_one_thing), cmocka_unit_test(test_posts_and_rounds), cmocka_unit_test(test_bad_notes),
+		cmocka_unit_test(test_names_of_one_thing), cmocka_unit_test(test_release_in_a_wait), cmocka_unit_test(test_posts_and_rounds), cmocka_unit_test(test_bad_notes),
 		cmocka_unit_test(test_random_traces),
 	};
 
