@@ -200,6 +200,18 @@ static bool add_local(struct resolver *r, const struct unit *u, const struct cha
 	return added;
 }
 
+/* A call through a pointer, or a wrapper as std::function: to functions of that type, and lambdas that take the same. */
+static void add_pointed(struct resolver *r, const char *type, uint64_t caller, const char *site)
+{
+	const char *parameters = type ? strchr(type, '(') : NULL;
+
+	if (!parameters)
+		return;
+	add_chain(r, &r->by_type, type, NULL, caller, site, true);
+	if (!starts_with(type, "virtual "))
+		add_chain(r, &r->by_type, arena_printf(r->out->arena, "{lambda} %s", parameters), NULL, caller, site, true);
+}
+
 static void resolve_call(struct resolver *r, const struct unit *u, const struct chains *local,
 			 const struct scan_call *call)
 {
@@ -220,8 +232,7 @@ static void resolve_call(struct resolver *r, const struct unit *u, const struct 
 		return;
 	kept = arena_strdup(r->out->arena, site);
 	if (!call->callee) {
-		if (call->type)
-			add_chain(r, &r->by_type, call->type, NULL, caller, kept, true);
+		add_pointed(r, call->type, caller, kept);
 		return;
 	}
 	if ((call->callee_file || call->callee_static) && add_local(r, u, local, call, kept))

@@ -174,7 +174,7 @@ static size_t add_function(struct walk *w, CXCursor c, CXCursor body, const char
 	f->is_inline = clang_Cursor_isFunctionInlined(c);
 	f->is_defaulted = clang_CXXMethod_isDefaulted(c);
 	f->is_virtual = clang_CXXMethod_isVirtual(c);
-	f->type = clang_function_type(p->arena, c);
+	f->type = is_lambda ? clang_lambda_type(p->arena, c) : clang_function_type(p->arena, c);
 	f->signature = is_lambda || w->in->language == LANG_C ? NULL : clang_signature(p->arena, c);
 	f->printed = is_lambda ? "" : clang_printed(p->arena, p->private->policy, c);
 	f->result = clang_text(p->arena, clang_getTypeSpelling(clang_getCursorResultType(c)));
@@ -271,6 +271,7 @@ static void see_lambda(const struct walk *outer, CXCursor c)
 	if (is_seen(&w, c, ""))
 		return;
 	lambda = add_function(&w, c, body_of(c), name);
+	VEC_ADD(&w.p->address_taken, name);
 	if (w.function != NO_FUNCTION) {
 		struct parsed_call call = {
 			.caller = w.function, .offset = clang_start(c), .callee = name,

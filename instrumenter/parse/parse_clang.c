@@ -269,6 +269,32 @@ const char *clang_wrapped_call_type(struct arena *a, CXCursor method)
 	return t.kind == CXType_FunctionProto ? clang_text(a, clang_getTypeSpelling(t)) : NULL;
 }
 
+struct taken {
+	struct arena *arena;
+	const char *types;		/* "int, char" */
+};
+
+static enum CXChildVisitResult take_parameter(CXCursor c, CXCursor parent, CXClientData data)
+{
+	struct taken *t = data;
+	const char *type;
+
+	(void)parent;
+	if (clang_getCursorKind(c) != CXCursor_ParmDecl)
+		return CXChildVisit_Continue;
+	type = clang_text(t->arena, clang_getTypeSpelling(clang_getCanonicalType(clang_getCursorType(c))));
+	t->types = *t->types ? arena_printf(t->arena, "%s, %s", t->types, type) : type;
+	return CXChildVisit_Continue;
+}
+
+const char *clang_lambda_type(struct arena *a, CXCursor lambda)
+{
+	struct taken t = { a, "" };
+
+	clang_visitChildren(lambda, take_parameter, &t);
+	return arena_printf(a, "{lambda} (%s)", t.types);
+}
+
 bool clang_is_scalar(CXType t)
 {
 	switch (t.kind) {

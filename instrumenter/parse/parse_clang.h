@@ -48,6 +48,8 @@ const char *clang_virtual_type(struct arena *a, CXCursor method);
 const char *clang_pointer_call_type(struct arena *a, CXCursor call);
 /* ... that a call of a wrapper of functions, as std::function<void (int)>::operator(), can reach; NULL: the method is none. */
 const char *clang_wrapped_call_type(struct arena *a, CXCursor method);
+/* "{lambda} (int, char)": what it takes; what it returns is nowhere. */
+const char *clang_lambda_type(struct arena *a, CXCursor lambda);
 
 CXCursor clang_first_child(CXCursor c);			/* or a null cursor */
 CXCursor clang_last_child(CXCursor c);

@@ -157,7 +157,7 @@ if g++ -static -pthread answer.cc -o static 2>"$work/.err"; then
 	cmp -s "$work/.out" expected && pass || fail "a static program answers otherwise"
 fi
 
-# What a call of a std::function may reach: functions of its type whose address is taken.
+# What a call of a std::function may reach: functions of its type whose address is taken, and lambdas that take the same.
 mkdir wrapped && cd wrapped || exit 99
 cat >wrapped.cc <<'END'
 #include <functional>
@@ -172,6 +172,8 @@ int main()
 	long sum = 0;
 	void (*volatile taken)(int, long &) = other;
 	handlers.push_back(answer);
+	handlers.push_back([&sum](const int &question, long &other_sum) { other_sum += question - 1; sum += 0; });
+	std::function<void(char)> unused = [](char) { };
 	dispatch(1, sum);
 	taken(1, sum);
 	return sum == 2 ? 0 : 1;
@@ -181,8 +183,8 @@ printf '[interval "request"]\nstart = dispatch\nend = dispatch\n' >vprof.conf
 expect 0 "$VPROF" build -- g++ -O1 -g wrapped.cc -o wrapped
 expect 0 ./wrapped
 expect 0 "$VPROF" show call-graph --below dispatch
-says " answer"
-if grep -q " other" "$work/.out"; then fail "a function of another type: $(cat "$work/.out")"; else pass; fi
+says " answer" " main::{lambda} " "wrapped.cc:13"
+if grep -q " other\|wrapped.cc:14" "$work/.out"; then fail "a function of another type: $(cat "$work/.out")"; else pass; fi
 cd ..
 
 finish

@@ -8,11 +8,11 @@ program=src/dnsmasq
 build='make -j2 CFLAGS="-g -O2" LDFLAGS=-pthread'
 interval="--start 'get_new_frec@return key=ret if ret != 0' --end 'return_reply key=arg1'"
 # The lock: a thread writes down how many answers there were, under the mutex with which each is counted.  Its own: 60,000 lines of
-# hosts, read again at each SIGHUP.
+# hosts, read again at each SIGHUP (async_event: what signals ask for).
 cases='
 lock		write_answers
 upstream	peer
-own		clear_cache_and_reload cache_reload read_hostsfile add_hosts_entry make_non_terminals gettok cache_unhash_dhcp cache_hash
+own		async_event clear_cache_and_reload cache_reload read_hostsfile add_hosts_entry make_non_terminals gettok cache_unhash_dhcp cache_hash
 '
 protocol=names
 
