@@ -88,9 +88,22 @@ bool lacks_wakers(const struct findings *f)
 	return false;
 }
 
+/* Functions are those of stacks, without a build. */
+static bool is_look(const struct findings *f)
+{
+	return f->look.is_one || (f->intervals.cnt && f->intervals.items[0].connection);
+}
+
+const char *in_no_function(const struct findings *f)
+{
+	return is_look(f) ? "in no function that has a name" : "in no probed function";
+}
+
 /* In root-only intervals no function is recorded, even if it has a probe. */
 const char *would_name(const struct findings *f)
 {
+	if (is_look(f))
+		return "debugging symbols of the program, or a longer look, would name it";
 	return f->probing.root_only_cnt ? "vprof record without --sample, or vprof build --functions all, would name it"
 					: "vprof build --functions all would name it";
 }
@@ -102,7 +115,7 @@ static void add_why_nobody(struct str *to, const struct findings *all, const str
 	const char *in_full = all->probing.root_only_cnt ? "vprof record without --sample, " : "";
 
 	if (is_lock && !lacks_wakers(all))
-		str_addf(to, "the thread that ended the wait was in no probed function; %s", would_name(all));
+		str_addf(to, "the thread that ended the wait was %s; %s", in_no_function(all), would_name(all));
 	else if (is_lock)
 		str_addf(to, "the thread that ended the wait is not recorded, or was in no probed function, or the lock changed hands more than 64 times "
 			     "in one wait; list what lets go under [sync] release, %sor vprof build --functions all", in_full);
@@ -115,13 +128,13 @@ static void add_why_nobody(struct str *to, const struct findings *all, const str
 static void add_why(struct str *to, const struct findings *all, const struct factor *f, const struct because *b)
 {
 	if (!b->is_wait && f->wait == STATE_QUEUE)
-		str_addf(to, "its thread was in no probed function; %s", would_name(all));
+		str_addf(to, "its thread was %s; %s", in_no_function(all), would_name(all));
 	else if (!b->is_wait)
 		add_why_nobody(to, all, f);
 	else if (b->wait == STATE_OTHER)
 		str_add(to, "its thread was not recorded at that time; vprof record --kernel tells more");
 	else
-		str_addf(to, "its thread was in no probed function, in %s; %s", wait_text(b->wait), would_name(all));
+		str_addf(to, "its thread was %s, in %s; %s", in_no_function(all), wait_text(b->wait), would_name(all));
 }
 
 static bool is_same_function(const struct because *a, const struct because *b)

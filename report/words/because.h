@@ -21,6 +21,7 @@
 bool lacks_wakers(const struct findings *f);
 
 /* What would name a thread that was in no probed function. */
+const char *in_no_function(const struct findings *f);	/* where that thread was */
 const char *would_name(const struct findings *f);
 
 /* The caller frees it. */

@@ -203,7 +203,7 @@ void cause_add_how(struct str *to, const struct findings *f, const struct summed
 void cause_add_why_unknown(struct str *to, const struct findings *f, const struct summed_cause *c, bool utf8)
 {
 	if (!c->has_waiter) {
-		str_addf(to, "mostly, it runs in no probed function; %s", would_name(f));
+		str_addf(to, "mostly, it runs %s; %s", in_no_function(f), would_name(f));
 		return;
 	}
 	str_add(to, "mostly, ");
@@ -214,10 +214,10 @@ void cause_add_why_unknown(struct str *to, const struct findings *f, const struc
 	else if (c->is_wait && c->wait == STATE_OTHER)
 		str_add(to, "the thread that it waits for was not recorded; vprof record --kernel tells more");
 	else if (c->waited == STATE_QUEUE)
-		str_addf(to, "its thread was in no probed function meanwhile%s%s; %s", c->is_wait ? ", in " : "",
+		str_addf(to, "its thread was %s meanwhile%s%s; %s", in_no_function(f), c->is_wait ? ", in " : "",
 			 c->is_wait ? wait_text(c->wait) : "", would_name(f));
 	else if (c->is_wait || !lacks_wakers(f))
-		str_addf(to, "the thread that ended the wait was in no probed function; %s", would_name(f));
+		str_addf(to, "the thread that ended the wait was %s; %s", in_no_function(f), would_name(f));
 	else if (c->waited == STATE_LOCK || c->waited == STATE_COND || c->waited == STATE_JOIN)
 		str_addf(to, "which thread ended the wait is not recorded; list what lets go under [sync] release, or vprof build "
 			 "--functions all");

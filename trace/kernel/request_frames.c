@@ -269,6 +269,14 @@ static void add_invocations(struct maker *m, uint64_t tid, int64_t start_ns, int
 								 (uint32_t)m->t->invocations.cnt });
 }
 
+/* Who waited for requests and has one waits for a CPU: the function in which it was idle did nothing to it. */
+static int64_t until_woken(const struct kernel_off *o)
+{
+	if (!kernel_blocked(o) || !(o->flags & OFF_WOKEN))
+		return o->in_ns;
+	return o->woken_ns > o->out_ns ? o->woken_ns : o->out_ns;
+}
+
 static void add_stack(struct maker *m, const struct kernel_threads *x, const struct kernel_stack *s, const struct kernel_off *o)
 {
 	const struct kernel_part *part = kernel_part_at(x, s->tid, s->ns);
@@ -281,7 +289,7 @@ static void add_stack(struct maker *m, const struct kernel_threads *x, const str
 	if (s->reason == STACK_SAMPLE)
 		VEC_ADD(&m->t->samples, (struct stack_sample){ part->tid, s->ns, chain });
 	else if (s->reason == STACK_OUT && o && chain)
-		add_invocations(m, part->tid, o->out_ns, o->in_ns, chain);
+		add_invocations(m, part->tid, o->out_ns, text->is_idle ? until_woken(o) : o->in_ns, chain);
 }
 
 /* ---- texts ---- */

@@ -3,6 +3,7 @@
  * test_requests.c - whose a thread's time is, of requests on sockets (trace/kernel/requests.h): by hand, and of random ones
  * against the definition, nanosecond by nanosecond.
  */
+#include "analysis/analyze.h"
 #include "analysis/path/critical_path.h"
 #include "tests/unit/trace/kernel_side.h"
 
@@ -105,6 +106,36 @@ static void test_same_thread(void **state)
 	assert_path(t, 0, "arrived 5, running 5, io 5, wakeup 1, running 4");
 	assert_string_equal(function_at(t, 7, 22), "fdatasync");
 	assert_string_equal(function_at(t, 7, 10), "epoll_wait");
+	assert_string_equal(function_at(t, 7, 12), "");		/* woken: the idle function does nothing to the request */
+	trace_free(t);
+}
+
+/* Requests arrive, and wake an idle thread that gets a CPU after 10 or after 90: the run queue's doing, not the loop's.  One that is
+ * preempted in the loop itself is another matter. */
+static void test_idle_is_not_blamed(void **state)
+{
+	struct analyze_options o = { .interval = NULL };
+	struct findings *f = NULL;
+	struct trace *t;
+
+	(void)state;
+	look_begins(100000);
+	life(KERNEL_SEEN, 7, 1, "server");
+	life(KERNEL_SEEN, 9, 0, "client");
+	for (int64_t i = 0; i < 200; i++) {
+		int64_t at_ns = 1000 + i * 300, in_ns = at_ns + (i % 3 ? 10 : 90);
+
+		off(7, at_ns - 150, in_ns, EPOLL_WAIT, at_ns, WAKER_TASK, 9);
+		stack(7, at_ns - 150, STACK_OUT, "main;loop;epoll_wait");
+		exchange(1, 7, 7, at_ns, in_ns + 5, in_ns + 20);
+	}
+	t = look_ends();
+	assert_int_equal(analyze(t, &o, &f), 0);
+	assert_true(f->causes.cnt > 0 && f->causes.items[0].share > .99);
+	assert_null(f->causes.items[0].function);
+	assert_int_equal(f->causes.items[0].how, HOW_RUNQUEUE);
+	assert_true(f->causes.items[0].known);
+	findings_free(f);
 	trace_free(t);
 }
 
@@ -290,7 +321,7 @@ static void test_random(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_thread), cmocka_unit_test(test_batch), cmocka_unit_test(test_handed_over),
+		cmocka_unit_test(test_same_thread), cmocka_unit_test(test_idle_is_not_blamed), cmocka_unit_test(test_batch), cmocka_unit_test(test_handed_over),
 		cmocka_unit_test(test_parked), cmocka_unit_test(test_begun_before), cmocka_unit_test(test_random),
 	};
 
