@@ -9,6 +9,12 @@
  *
  *	root 0..10, a 1..6, b 2..9	path: root 0..2, b 2..9, root 9..10
  *
+ * A span that links to another one was woken by it: where nothing else explains the time before it began, the linked span does.
+ *
+ *	root 0..10, child 6..9 with a link to x 1..5 of another trace	path: root 0..1, x 1..5, root 5..6, child 6..9, root 9..10
+ *
+ * A span with the attribute vprof.wait (our own export) is a wait, and its link says who ended it.
+ *
  * If there is more than one service, a function is named "service/span".
  */
 #include <errno.h>
@@ -29,6 +35,15 @@ struct ospan {
 	uint64_t id, parent;		/* hashes of the trace's and the span's id together; parent 0: none */
 	int64_t start_ns, end_ns;
 	uint32_t first_child, next;	/* UINT32_MAX: none */
+	uint64_t link;			/* as an id; 0: none */
+	enum trace_state state;		/* running, or what it waits for */
+	uint64_t sid;			/* of the interval that it is; 0: none */
+};
+
+struct woken {				/* a wait that another span ended */
+	uint64_t sid;
+	size_t waker;			/* index of the span */
+	int64_t ns;
 };
 
 struct otlp {
@@ -38,7 +53,8 @@ struct otlp {
 	unsigned long line;
 	const char *first_service;
 	bool has_services;		/* there is more than one */
-	struct map *functions;
+	struct map *functions, *index;	/* index: id -> index of the span + 1 */
+	VEC(struct woken) woken;
 };
 
 static int wrong(const struct otlp *o, const char *what, struct diag *reterr)
@@ -71,6 +87,31 @@ static uint64_t id_of(const char *trace, const char *span)
 	return hash_str(hash_str(0, trace), span) | 1;
 }
 
+/* The first link; others are of the same kind. */
+static uint64_t link_of(const json_t *j)
+{
+	const json_t *link = json_array_get(json_object_get(j, "links"), 0);
+	const char *trace = json_string_value(json_object_get(link, "traceId"));
+
+	return trace ? id_of(trace, json_string_value(json_object_get(link, "spanId"))) : 0;
+}
+
+static enum trace_state state_of(const json_t *j)
+{
+	const json_t *list = json_object_get(j, "attributes");
+	enum trace_state state = STATE_RUNNING;
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *a = json_array_get(list, i);
+		const char *key = json_string_value(json_object_get(a, "key"));
+		const char *value = json_string_value(json_object_get(json_object_get(a, "value"), "stringValue"));
+
+		if (key && value && strcmp(key, "vprof.wait") == 0 && (!trace_state_parse(value, &state) || state == STATE_WAKEUP))
+			state = STATE_OTHER;
+	}
+	return state;
+}
+
 static int read_span(struct otlp *o, const json_t *j, const char *service, struct diag *reterr)
 {
 	const char *trace = json_string_value(json_object_get(j, "traceId")), *name = json_string_value(json_object_get(j, "name"));
@@ -94,6 +135,8 @@ static int read_span(struct otlp *o, const json_t *j, const char *service, struc
 	}
 	s.name = arena_strdup(o->counts.arena, name);
 	s.service = service;
+	s.link = link_of(j);
+	s.state = state_of(j);
 	VEC_ADD(&o->spans, s);
 	return 0;
 }
@@ -175,15 +218,14 @@ static int read_text(struct otlp *o, char *text, size_t len, struct diag *reterr
 
 static void link_children(struct otlp *o)
 {
-	_cleanup_(map_freep) struct map *index = map_new();
 	uint64_t parent;
 
 	for (size_t i = 0; i < o->spans.cnt; i++)
-		map_set(index, o->spans.items[i].id, i);
+		map_set(o->index, o->spans.items[i].id, i + 1);
 	for (size_t i = 0; i < o->spans.cnt; i++) {
 		struct ospan *s = &o->spans.items[i];
 
-		if (!s->parent || !map_get(index, s->parent, &parent) || parent == i) {
+		if (!s->parent || !map_get(o->index, s->parent, &parent) || --parent == i) {
 			s->parent = 0;
 			continue;
 		}
@@ -221,15 +263,48 @@ static const struct ospan *last_child(const struct otlp *o, const struct ospan *
 	return best;
 }
 
+/* The span that it links to; NULL: none that is here. */
+static const struct ospan *linked(const struct otlp *o, const struct ospan *s)
+{
+	uint64_t at;
+
+	return s->link && map_get(o->index, s->link, &at) && &o->spans.items[at - 1] != s ? &o->spans.items[at - 1] : NULL;
+}
+
+static void add_wait(struct otlp *o, uint64_t sid, const struct ospan *s, int64_t from_ns, int64_t until_ns)
+{
+	const struct ospan *waker = linked(o, s);
+
+	spans_add_wait(&o->counts, sid, from_ns, until_ns, s->state);
+	if (waker)
+		VEC_ADD(&o->woken, (struct woken){ sid, (size_t)(waker - o->spans.items), until_ns });
+}
+
+/* What the last part of the path links to, if it ended by then and no child ended later. */
+static const struct ospan *waker_before(const struct otlp *o, const struct ospan *taken, const struct ospan *child, int64_t from_ns, int64_t until_ns)
+{
+	const struct ospan *l = taken && taken->state == STATE_RUNNING ? linked(o, taken) : NULL;
+
+	if (!l || l->end_ns <= from_ns || l->end_ns > until_ns || l->start_ns >= l->end_ns || l->start_ns >= until_ns ||
+	    (child && child->end_ns >= l->end_ns))
+		return child;
+	return l;
+}
+
 static void walk(struct otlp *o, struct trace *t, uint64_t sid, const struct ospan *s, int64_t from_ns, int64_t until_ns, int depth)
 {
-	const struct ospan *c;
+	const struct ospan *c = NULL;
 	int64_t at_ns = until_ns;
 
+	if (s->state != STATE_RUNNING) {
+		add_wait(o, sid, s, from_ns, until_ns);
+		return;
+	}
 	VEC_ADD(&t->invocations, (struct invocation){
 		.tid = sid, .sid = sid, .function = function_of(o, t, s), .call_site = CALL_SITE_NONE, .start_ns = from_ns,
 		.end_ns = until_ns, .order = (uint32_t)t->invocations.cnt });
-	while (depth < DEPTH_MAX && at_ns > from_ns && (c = last_child(o, s, from_ns, at_ns, until_ns))) {
+	while (depth < DEPTH_MAX && at_ns > from_ns &&
+	       (c = waker_before(o, c, last_child(o, s, from_ns, at_ns, until_ns), from_ns, at_ns))) {
 		int64_t end_ns = c->end_ns > until_ns ? until_ns : c->end_ns;
 		int64_t start_ns = c->start_ns < from_ns ? from_ns : c->start_ns;
 
@@ -239,20 +314,36 @@ static void walk(struct otlp *o, struct trace *t, uint64_t sid, const struct osp
 	}
 }
 
-static void add_interval(struct otlp *o, struct trace *t, const struct ospan *s, int64_t base_ns)
+static void add_interval(struct otlp *o, struct trace *t, struct ospan *s)
 {
-	uint64_t sid = spans_add_interval(t, s->name, t->intervals.cnt + 1, s->start_ns, s->end_ns);
-	size_t first = t->invocations.cnt;
-
-	walk(o, t, sid, s, s->start_ns, s->end_ns, 0);
+	s->sid = spans_add_interval(t, s->name, t->intervals.cnt + 1, s->start_ns, s->end_ns);
+	walk(o, t, s->sid, s, s->start_ns, s->end_ns, 0);
 	if (s->end_ns > s->start_ns)
-		VEC_ADD(&t->segments, (struct segment){ .tid = sid, .sid = sid, .start_ns = s->start_ns - base_ns,
-							.end_ns = s->end_ns - base_ns, .state = STATE_RUNNING });
-	t->intervals.items[sid - 1].start_ns -= base_ns;
-	t->intervals.items[sid - 1].end_ns -= base_ns;
-	for (size_t i = first; i < t->invocations.cnt; i++) {
-		t->invocations.items[i].start_ns -= base_ns;
-		t->invocations.items[i].end_ns -= base_ns;
+		VEC_ADD(&t->segments, (struct segment){ .tid = s->sid, .sid = s->sid, .start_ns = s->start_ns, .end_ns = s->end_ns,
+							.state = STATE_RUNNING });
+}
+
+/* The interval that the span is a part of, by its parents; 0: none. */
+static uint64_t interval_of(const struct otlp *o, size_t span)
+{
+	uint64_t parent;
+
+	for (int depth = 0; depth < DEPTH_MAX && !o->spans.items[span].sid; depth++) {
+		if (!o->spans.items[span].parent || !map_get(o->index, o->spans.items[span].parent, &parent))
+			break;
+		span = (size_t)parent - 1;
+	}
+	return o->spans.items[span].sid;
+}
+
+/* Each interval is a thread. */
+static void add_wakeups(struct otlp *o)
+{
+	for (size_t i = 0; i < o->woken.cnt; i++) {
+		uint64_t waker = interval_of(o, o->woken.items[i].waker);
+
+		if (waker && waker != o->woken.items[i].sid)
+			spans_add_wakeup(&o->counts, o->woken.items[i].sid, waker, o->woken.items[i].ns);
 	}
 }
 
@@ -265,11 +356,17 @@ static int make_trace(struct otlp *o, struct trace **ret, struct diag *reterr)
 	for (size_t i = 0; i < o->spans.cnt; i++)
 		base_ns = o->spans.items[i].start_ns < base_ns ? o->spans.items[i].start_ns : base_ns;
 	for (size_t i = 0; i < o->spans.cnt; i++) {
-		const struct ospan *s = &o->spans.items[i];
+		o->spans.items[i].start_ns -= base_ns;
+		o->spans.items[i].end_ns -= base_ns;
+	}
+	for (size_t i = 0; i < o->spans.cnt; i++) {
+		struct ospan *s = &o->spans.items[i];
 
 		if (import_interval ? strcmp(s->name, import_interval) == 0 : s->parent == 0)
-			add_interval(o, t, s, base_ns);
+			add_interval(o, t, s);
 	}
+	add_wakeups(o);
+	spans_cut_waits(&o->counts, t);
 	if (t->intervals.cnt == 0) {
 		diag_set(reterr, EXIT_NO_EVIDENCE, -ENODATA, "none of the %zu spans %s%s%s", o->spans.cnt,
 			 import_interval ? "is named '" : "has no parent and an end", import_interval ? import_interval : "",
@@ -285,7 +382,7 @@ static int make_trace(struct otlp *o, struct trace **ret, struct diag *reterr)
 
 static int read_otlp(const char *const *paths, size_t cnt, struct trace **ret, struct diag *reterr)
 {
-	struct otlp o = { .functions = map_new() };
+	struct otlp o = { .functions = map_new(), .index = map_new() };
 	int e = 0;
 
 	spans_init(&o.counts);
@@ -303,7 +400,9 @@ static int read_otlp(const char *const *paths, size_t cnt, struct trace **ret, s
 	if (e == 0)
 		e = make_trace(&o, ret, reterr);
 	VEC_RELEASE(&o.spans);
+	VEC_RELEASE(&o.woken);
 	map_free(o.functions);
+	map_free(o.index);
 	spans_release(&o.counts);
 	return e;
 }

@@ -78,6 +78,47 @@ sed '9s/[}]$//' otlp.jsonl >damaged.jsonl
 expect 5 "$VPROF" import --from otlp damaged.jsonl
 says "damaged.jsonl:9: no JSON"
 
+# A consumer links to its producer, of another trace: what the request waited for before the consumer began is the producer's.
+python3 - <<'END'
+import json, random
+rng = random.Random(6)
+out = open("links.jsonl", "w")
+for i in range(200):
+    made = rng.choice([1000, 1000, 90_000]); at = 10**18 + i * 1_000_000
+    def span(trace, n, parent, name, a, b, link=None):
+        s = {"traceId": "%032x" % trace, "spanId": "%016x" % n, "parentSpanId": "%016x" % parent if parent else "", "name": name,
+             "startTimeUnixNano": str(at + a), "endTimeUnixNano": str(at + b)}
+        return s | ({"links": [{"traceId": "%032x" % link[0], "spanId": "%016x" % link[1]}]} if link else {})
+    spans = [span(2 * i + 1, 1, 0, "request", 0, made + 5_000), span(2 * i + 1, 2, 1, "consume", made + 1_000, made + 4_000, (2 * i + 2, 9)),
+             span(2 * i + 2, 8, 0, "batch", 100, made + 900_000 - 95_000), span(2 * i + 2, 9, 8, "produce", 200, made)]
+    out.write(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}) + "\n")
+END
+expect 0 "$VPROF" import --from otlp links.jsonl --interval request -o links
+first links produce 0.99 1.01
+# Our own export: waits are waits, and their wakers are known.
+{ echo "vprof-tuples 1"; python3 - <<'END'
+at = 1000
+for i in range(120):
+    held, sid = [500, 70_000][i % 3 == 0], 2 * i + 1
+    print(f"interval {sid} request 1 {at} 1 {at + held + 2000}\nsegment 1 {sid} {at} {at + 1000} running\nsegment 1 {sid} {at + 1000} {at + 1000 + held} lock")
+    print(f"segment 1 {sid} {at + 1000 + held} {at + held + 2000} running\nwakeup 1 2 {at + 1000 + held}\ninvocation 1 {sid} append {at} {at + held + 2000}")
+    print(f"interval {sid + 1} request 2 {at} 2 {at + held + 1500}\nsegment 2 {sid + 1} {at} {at + held + 1500} running\ninvocation 2 {sid + 1} flush {at + 1} {at + held + 1400}")
+    at += held + 3000
+END
+} >own.tuples
+expect 0 "$VPROF" import --from tuples own.tuples -o own
+expect 0 "$VPROF" export --format otlp --intervals all -o own.jsonl own
+expect 0 "$VPROF" import --from otlp own.jsonl -o again
+says "240 intervals" "found 120 waits and 120 wake-ups"
+for run in own again; do
+	"$VPROF" show variance-tree $run --format json 2>/dev/null | python3 -c '
+import json, sys
+for n in json.load(sys.stdin)["nodes"]:
+    if n["kind"] in ("wait", "blame"):
+        print(n["kind"], n["function"], n["wait"], "%.6f" % n["share"])' | sort >$run.waits
+done
+[ -s own.waits ] && cmp -s own.waits again.waits && pass || fail "the waits differ: $(diff own.waits again.waits)"
+
 expect 0 "$VPROF" import --from csv parts.csv --interval query -o csv
 says "300 intervals of 'query'" "views that work: "
 first csv lock 0.95 1

@@ -190,6 +190,32 @@ while grind["parent"] is not None:
 assert chain[:4] == [("leaf", "three"), ("relay_on", "two"), ("relay", "two"), (None, None)], chain
 END
 
+# In otlp the ids are those of the program; of a stitched run each host is a resource.
+"$VPROF" export --format otlp --intervals all -o front.jsonl front 2>/dev/null
+"$VPROF" export --format otlp --intervals all -o back.jsonl back 2>/dev/null
+"$VPROF" export --format otlp --intervals all -o both.jsonl both 2>/dev/null
+python3 - 2>err <<'END' && pass || fail "otlp: $(tail -1 err)"
+import json
+def spans(f):
+    for line in open(f):
+        for r in json.loads(line)["resourceSpans"]:
+            a = {x["key"]: x["value"].get("stringValue") for x in r["resource"]["attributes"]}
+            for s in r["scopeSpans"][0]["spans"]:
+                yield a, s
+front, back, both = ([*spans(f + ".jsonl")] for f in ("front", "back", "both"))
+calls = {(s["traceId"], s["spanId"]) for a, s in front if s["kind"] == 3}
+served = [s for a, s in back if s["name"] == "serve"]
+assert len(calls) == 600 and len(served) == 600 and all(a["host.name"] == "front" for a, s in front)
+assert sum((s["traceId"], s["parentSpanId"]) in calls for s in served) == 600 - 12 + 12     # a wrong id is as the program said it
+by = {}
+for a, s in both:
+    by.setdefault(a["service.name"], set()).add(s["name"])
+assert set(by) == {"front", "back"} and {"request", "call_back"} <= by["front"] and {"serve", "lookup", "rebuild"} <= by["back"], by
+for spans_ in (front, back, both):
+    ids = [(s["traceId"], s["spanId"]) for a, s in spans_]
+    assert len(ids) == len(set(ids))
+END
+
 # all ids wrong; no ids; one run; unknown runs
 sed 's/^\(ids [0-9]* [0-9a-f]* - \).*/\10000000000000001/' back.tuples >stray.tuples
 "$VPROF" import --from tuples stray.tuples -o stray >/dev/null 2>&1

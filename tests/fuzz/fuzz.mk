@@ -14,7 +14,7 @@ ALL_CPPFLAGS = -I$(srcdir) -I. -D_GNU_SOURCE $(CPPFLAGS)
 PATHS = ABS_BUILD_DIR ABS_SOURCE_DIR BIN_DIR PKGLIB_DIR INCLUDE_DIR PKGDATA_DIR
 ALL_CPPFLAGS += $(PATHS:%=-D%='"/nowhere"')
 # The lists of cmd/local.am.
-IMPORT_FORMATS = tuples perf digest digest_tsv chrome_trace csv otlp
+IMPORT_FORMATS = tuples perf digest digest_tsv chrome_trace csv otlp uftrace ctf
 EXPORT_FORMATS = tuples digest digest_tsv chrome_trace perfetto folded pprof otlp hgrm csv svg
 ALL_CPPFLAGS += '-DIMPORT_FORMATS=${IMPORT_FORMATS:%=X(%)}' '-DEXPORT_FORMATS=${EXPORT_FORMATS:%=X(%)}'
 
@@ -28,19 +28,20 @@ SOURCES = $(foreach room,$(ROOMS),$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/
 	$(addprefix instrumenter/marks/,source_text.c) \
 	$(addprefix cmd/,analyze.c export.c import.c merge.c merge_digests.c messages.c options.c output_file.c pager.c ranking.c show.c \
 		ask/show_source.c sql.c) \
-	$(addprefix cmd/formats/,export_given.c export_sums.c spans.c pieces/choose.c pieces/protobuf.c pieces/slices.c pieces/stacks.c \
+	$(addprefix cmd/formats/,export_given.c export_sums.c spans/spans.c spans/span_waits.c spans/chrome_own.c spans/ctf_text.c \
+		spans/uftrace_names.c pieces/choose.c pieces/protobuf.c pieces/slices.c pieces/stacks.c \
 		$(IMPORT_FORMATS:%=import_%.c) $(EXPORT_FORMATS:%=export_%.c)) \
-	project/notices.c $(addprefix project/digests/,import_digests.c recorded_by.c run_digest.c) \
+	recorder/stacks/cxx_name.c project/notices.c $(addprefix project/digests/,import_digests.c recorded_by.c run_digest.c) \
 	$(addprefix project/config/,config.c config_comments.c config_text.c data_lock.c launcher_context.c locate.c paths.c quantity.c) \
 	$(addprefix project/runs/,bare_name.c callers.c digest_runs.c leave_out.c project.c recording.c run_analysis.c run_graph.c run_parts.c run_paths.c run_windows.c shown_run.c) project/build/function_source.c \
 	$(addprefix runtime/shared/,switched.c shift.c arena.c clock.c) \
 	$(addprefix tests/fuzz/,fuzz.c commands.c generate.c generate_perf.c generate_trace.c generate_tuples.c mutate.c mutate_sql.c targets.c \
 		target_arena.c target_db.c target_store.c \
-		target_texts.c target_traces.c target_valid.c)
+		target_formats.c target_texts.c target_traces.c target_valid.c)
 OBJECTS = $(SOURCES:%.c=fuzz/obj/%.o)
 
 fuzz/fuzz: $(OBJECTS)
-	$(CLANG) -fsanitize=fuzzer,$(SANITIZE) -o $@ $(OBJECTS) $(LIBS) -lm -lpthread
+	$(CLANG) -fsanitize=fuzzer,$(SANITIZE) -o $@ $(OBJECTS) $(LIBS) -liberty -lm -lpthread
 
 fuzz/obj/%.o: %.c $(srcdir)/tests/fuzz/fuzz.mk
 	@mkdir -p $(@D)

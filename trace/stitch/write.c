@@ -262,6 +262,8 @@ static void write_edges(struct stitching *s)
 	}
 	for (size_t i = 0; i < t->works.cnt; i++)
 		VEC_ADD(&s->out->works, t->works.items[i]);
+	for (size_t i = 0; i < t->ids.cnt; i++)
+		VEC_ADD(&s->out->ids, t->ids.items[i]);
 	for (size_t i = 0; i < t->threads.cnt; i++) {
 		struct thread_name n = t->threads.items[i];
 
