@@ -229,6 +229,44 @@ static void make_segments(struct own *o)
 	spans_cut_waits(&o->spans, t);
 }
 
+static int calls_by_place(const void *pa, const void *pb)
+{
+	const struct invocation *a = pa, *b = pb;
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	if (a->end_ns != b->end_ns)
+		return a->end_ns > b->end_ns ? -1 : 1;
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+/* Calls of a thread nest. */
+static int check_calls(struct own *o)
+{
+	VEC(int64_t) ends = { NULL, 0, 0 };
+	struct trace *t = o->t;
+	int e = 0;
+
+	if (t->invocations.cnt > 1)
+		qsort(t->invocations.items, t->invocations.cnt, sizeof(*t->invocations.items), calls_by_place);
+	for (size_t i = 0; e == 0 && i < t->invocations.cnt; i++) {
+		const struct invocation *v = &t->invocations.items[i];
+
+		if (i && v->tid != v[-1].tid)
+			ends.cnt = 0;
+		while (ends.cnt && ends.items[ends.cnt - 1] <= v->start_ns)
+			ends.cnt--;
+		if (ends.cnt && ends.items[ends.cnt - 1] < v->end_ns)
+			e = diag_set(o->reterr, EXIT_DATA, -EBADMSG, "%s: two calls of thread %" PRIu64 " cross: '%s' ends later than the call around it",
+				     o->path, v->tid, t->functions.items[v->function].name);
+		VEC_ADD(&ends, v->end_ns);
+	}
+	VEC_RELEASE(&ends);
+	return e;
+}
+
 int chrome_own_read(const json_t *root, const char *path, struct trace **ret, struct diag *reterr)
 {
 	const json_t *events = json_object_get(root, "traceEvents");
@@ -240,6 +278,8 @@ int chrome_own_read(const json_t *root, const char *path, struct trace **ret, st
 		e = take_event(&o, json_array_get(events, o.event));
 	if (e == 0 && !o.t->intervals.cnt)
 		e = diag_set(reterr, EXIT_NO_EVIDENCE, -ENODATA, "%s: no interval is in it", path);
+	if (e == 0)
+		e = check_calls(&o);
 	if (e == 0) {
 		make_segments(&o);
 		note_line("found an export of vprof's own: %zu intervals, %zu calls of %zu functions, %zu waits, %zu wake-ups", o.t->intervals.cnt,
