@@ -249,7 +249,7 @@ static void print_notes(const struct style *s, const struct experiments *e)
 	if (bound)
 		fprintf(s->out, "* at most: what would then be waited for instead is not in the trace\n");
 	if (predicted)
-		table_line(s->out, "predictions are of a replay of the waits that happened: a hypothesis, to be measured");
+		table_line(s->out, "predictions are of a replay of the recorded run: a hypothesis, to be measured");
 	for (size_t i = 0; i < e->refused.cnt; i++) {
 		_cleanup_(str_release) struct str line = STR_INIT;
 		const struct refusal *r = &e->refused.items[i];

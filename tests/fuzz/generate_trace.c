@@ -182,6 +182,10 @@ static void put_step(struct making *m, unsigned int thread)
 	case 4:
 		put_users(m);
 		break;
+	case 5:
+		put_event(m, thread, choose(&m->c, 8) ? EVENT_ORDER : EVENT_OBJECT,
+			  (const uint64_t[]){ 7 + choose(&m->c, 3), order_word((enum order_what)choose(&m->c, 8), choose_ticks(m, thread)) });
+		break;
 	default:
 		put_interval(m, thread);
 	}

@@ -19,7 +19,7 @@ enum { THREADS_MAX = 7, DEPTH_MAX = 12, STEPS_MAX = 24, LINES_MAX = 1000 };
 
 enum step_kind {
 	STEP_RUN, STEP_CALL, STEP_RETURN, STEP_WAIT, STEP_BEGIN, STEP_END, STEP_HAND, STEP_WORK, STEP_STACK,
-	STEP_WAKE, STEP_FALSE_WAKEUP, STEP_KIND_CNT
+	STEP_WAKE, STEP_FALSE_WAKEUP, STEP_ORDER, STEP_KIND_CNT
 };
 
 struct step {
@@ -225,6 +225,13 @@ static void play(struct generator *g, const struct step *s)
 		break;
 	case STEP_FALSE_WAKEUP:
 		str_addf(g->out, "false-wakeup %" PRIu64 " %" PRId64 "\n", t->tid, t->now_ns);
+		break;
+	case STEP_ORDER:
+		str_addf(g->out, "order %" PRIu64 " %" PRId64 " m%u %s", t->tid, t->now_ns, s->what % 3,
+			 sync_kind_name((enum sync_kind)(s->other % (SYNC_MEET + 1))));
+		if (ns <= t->now_ns)
+			str_addf(g->out, " %" PRId64, t->now_ns - ns);
+		str_addc(g->out, '\n');
 		break;
 	default:
 		add_segment(g, t, ns, "running");

@@ -128,9 +128,15 @@ static struct experiments *predict(const struct trace *t, const struct findings 
 	_cleanup_(predictor_freep) struct predictor *p = predictor_new(t, NULL);
 	strings targets = { NULL, 0, 0 };
 
-	choose_targets(f, CHOICE_REPLAY, e, &targets);
+	choose_targets(f, t->sync_ops.cnt ? CHOICE_REPLAY_OF_LOCKS : CHOICE_REPLAY, e, &targets);
+	if (t->sync_ops.cnt) {
+		VEC_ADD(&targets, "lock:m0");
+		VEC_ADD(&targets, "wait:m1");
+	}
 	if (p)
 		predictor_baseline(p, e);
+	if (p)
+		predictor_keep_distinct(p, &targets);
 	for (size_t i = 0; p && i < targets.cnt; i++)
 		predictor_ask(p, targets.items[i], speedups, 2, e);
 	predictions_rank(e, 0);
