@@ -282,7 +282,7 @@ same "a directory that everybody may write to"
 expect 0 env SUDO_UID=$bob "$VPROF" -d home/a/sudo import --from tuples canary/small.tuples
 mkdir -m 775 ours
 expect 0 "$VPROF" -d ours/data import --from tuples canary/small.tuples
-chgrp $bob ours				# whose members nobody knows: there is only a number
+chgrp $bob ours				# with unknown members: there is only a number
 expect 0 "$VPROF" -d canary/vprof.data show runs
 grep -q "^[^:]*:[^:]*:$bob:" /etc/group || expect 4 "$VPROF" -d ours/new import --from tuples canary/small.tuples
 chmod 777 ours

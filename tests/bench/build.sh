@@ -58,7 +58,7 @@ work=$(cd "$work" && pwd)
 rows=$work/rows.tsv
 unset VPROF_DIR VPROF_CONF CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS MAKEFLAGS MAKELEVEL MFLAGS
 
-# Compilers that write down "cd DIR && COMPILER ARG..." before they do what they are told.
+# Compilers that write down "cd DIR && COMPILER ARG..." before they compile.
 make_loggers() {
 	mkdir -p "$work/log"
 	for name in cc gcc c++ g++; do

@@ -3,7 +3,7 @@
  * causal_meet.c - the program of make bench-causal: 4 ms of computing beside 2 ms, and a barrier.  Each part is one line, which is
  * what Coz makes faster; and a function, which is what vprof does.
  *
- *	causal_meet [CRITICAL% BESIDE% [ITEMS]]	either part takes so many per cent less; prints ms an item, for ITEMS (default: it goes on)
+ *	causal_meet [CRITICAL% BESIDE% [ITEMS]]	each part takes that many per cent less; prints ms an item, for ITEMS (default: it goes on)
  */
 #include <pthread.h>
 #include <stdio.h>

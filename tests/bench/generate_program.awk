@@ -35,7 +35,7 @@ BEGIN {
 	lambda[1] = 20000; lambda[2] = 16000; lambda[3] = 11000
 	for (level = 1; level <= DEPTH; level++)
 		for (i = 0; i < size[level]; i++) {
-			# the first of each level go to parents of their own: nobody is without a child
+			# the first of each level go to parents of their own: each has a child
 			parent = i < size[level - 1] ? i : random(size[level - 1])
 			children[level - 1, parent] = children[level - 1, parent] " " name(level, i)
 		}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * length.c - one child writes a trace, another one analyses it: what that took is told by wait4().
+ * length.c - one child writes a trace, another one analyses it; wait4() gives the cost of each.
  *
- * Written by ourselves, what the writer needed and gave back would count as memory of who analyses.
+ * If this process wrote the trace, the writer's memory would count as the analyser's.
  */
 #include "tests/bench/length.h"
 

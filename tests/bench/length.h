@@ -16,7 +16,7 @@ struct length_row {
 	double path_seconds, path_peak_mb;	/* of the critical path of one interval alone, in the middle */
 };
 
-/* Writes a trace of about so many invocations, analyses it in a process of its own; false: that failed. */
+/* Writes a trace of about that many invocations, analyses it in a process of its own; false: that failed. */
 bool length_measure(uint64_t invocation_cnt, struct length_row *ret);
 
 #endif

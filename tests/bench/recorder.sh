@@ -5,7 +5,7 @@
 #
 #	ping-pong	two threads on one CPU wake each other: CPU time a round trip
 #	messaging	perf bench sched messaging: CPU time
-#	pgbench		PostgreSQL with fsync=on, recorded by -p, not who loads it: transactions a second, and the server's
+#	pgbench		PostgreSQL with fsync=on, recorded by -p without its clients: transactions a second, and the server's
 #			CPU time and the machine's for one; the first second, in which a recording learns the stacks of new
 #			processes, apart.  20 branches, for its manual asks for as many as clients at least: else it is their waits for each
 #			other's row that is measured
@@ -13,17 +13,17 @@
 #	memaslap	the same, by libmemcached's load (memcaslap of libmemcached-tools), as that does it unasked: 128 connections, nine gets to a set
 #
 # vprof without and with stacks; perf's counterpart of those would be -g.  Each run of a tool stands between two of
-# nothing: its figure is over their mean, and what is told the median of all.  Tools come in another order each round.
+# nothing: its figure is over their mean, and the table shows the median of all.  Tools come in another order each round.
 # A run of a server is two or three seconds, so that what the machine does meanwhile is the same for neighbours; the others'
 # tools have a run in every OTHERS-th round (default 2) there.
-# That tells throughput to some five per cent only.  So what of it is lost is told by one load that goes on, under a recording
+# That resolves throughput to some five per cent.  So one load that goes on measures the loss, under a recording
 # whose programs are attached and detached in turns of a fifth of a second (recorder_turns.c), TURNS of them (default 600); in
 # the same way what perf costs, and what programs cost that do next to nothing at the same tracepoints (floor.h): no recorder
 # that is called for each switch and waking takes less.
-# An interval is told that holds the median with 95 %, whatever the values' distribution.
+# The table has the 95 % confidence interval of the median, whatever the values' distribution.
 # Up to ROUNDS (default 15; 200 of a server) of a load, but no new one after SECONDS_EACH (90) unless there are fewer than
 # three: fifty minutes in all.
-# Of a server whether vprof is cheaper than perf is told by turns, too: of runs one after the other, memcached alone serves half
+# Turns also decide whether vprof is cheaper than perf on a server: in runs one after the other, memcached alone serves half
 # as many again in one as in the next.
 # Prints a table and writes results/recorder.json; exit 1 where it is dearer than perf, loses records or stacks (and says in which
 # run), or costs a server more than 2 % of its throughput, 5 % with stacks; 77 where the kernel recorder is not permitted.
@@ -69,7 +69,7 @@ tools="vprof stacks"
 command -v perf >/dev/null && perf record -q -e 'sched:*' -o perf.data -- true 2>/dev/null && tools="$tools perf"
 command -v bpftrace >/dev/null && bpftrace -e 'BEGIN { exit(); }' >/dev/null 2>&1 && tools="$tools bpftrace"
 
-# beside PID HOW COMMAND: the server is recorded, who loads it is not: that one would be on another machine, and what a
+# beside PID HOW COMMAND: the server is recorded, its clients are not: they would be on another machine, and what a
 # recording's own command starts is recorded, too.  In a recording's first second each packet is looked at.
 beside()
 {
@@ -131,7 +131,7 @@ once()
 	under "$TOOL" "$pid" "$@" 2>/dev/null | awk -v turn="$TURN" 'NF { f = $NF } END { print turn, f }' >>"$into"
 }
 
-# tools_of ROUND IS_SERVER: who has a turn in it, one after the other
+# tools_of ROUND IS_SERVER: the tools that have a turn in it, one after the other
 tools_of()
 {
 	echo "$tools" | tr ' ' '\n' | awk -v n="$1" -v every="$(($2 ? others : 1))" '

@@ -2,7 +2,7 @@
 /*
  * recorder_turns.c - records a server that is under load, with the kernel recorder attached and detached in turns, and says
  * when which was.  What the machine does besides is the same from one fifth of a second to the next, so of a few minutes
- * the cost is told to half a per cent, where runs of seconds one after the other tell it to five.
+ * the cost is known to half a per cent; runs of seconds one after the other give it to five.
  *
  *	recorder_turns PID vprof|stacks|floor|perf TURNS [PORT]
  *
@@ -16,8 +16,8 @@
  * "floor" records nothing: in turns with nothing are attached programs that return at once, "empty", such as ask for the
  * time, "clock", and such as do so for the server's threads alone, "own" (floor.h).
  *
- * "perf" is told when to record by perf.control, and says that it does by perf.answer (perf record --control, whose events are
- * disabled in between: what calls them stays, so what it costs is told somewhat low).
+ * "perf" gets its commands through perf.control, and confirms them in perf.answer (perf record --control, whose events are
+ * disabled in between: their callers stay, so its cost comes out somewhat low).
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # A server of one loop saves for 8 ms now and then: requests that come meanwhile are picked up late.  The interval begins when they are;
-# what went before it, and by whom, is told beside it, and a warning says that it varies more.  The clients are threads of the
+# the report shows what went before it, and whose it was, and a warning says that it varies more.  The clients are threads of the
 # run, then a program that is not of it, as most are; and a loop that nearly always has intervals put aside, which are no work of its
 # own: what it did since it last polled is what counts, not since it last had none.
 . "${srcdir:-.}/tests/e2e/lib.sh"
@@ -40,7 +40,7 @@ __attribute__((noinline)) int handle(int fd)
 	return read(fd, b, 8) == 8 && write(fd, b, 8) == 8;
 }
 
-static int behind[2];			/* somebody who takes 4 ms for everything */
+static int behind[2];			/* a thread that takes 4 ms for everything */
 
 __attribute__((noinline)) int take(int fd)
 {

@@ -159,7 +159,7 @@ says "nothing is inserted into"
 expect 2 "$VPROF" cc --print src/wrok.c
 says "no unit of the last build" "src/work.c"
 
-# What libclang does not understand is told by show coverage, also of a unit that is known from before.
+# show coverage lists what libclang does not understand, also of a unit that is known from before.
 echo 'int outer(int n) { int inner(int x) { return x + n; } return inner(1); }' >nested.c
 for functions in outer leaf; do
 	rm -f nested.o

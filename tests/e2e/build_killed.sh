@@ -48,7 +48,7 @@ working()		# how many of the stub's processes are there
 	done
 	echo $cnt
 }
-begun()			# CNT: so many compilers are at work
+begun()			# CNT: that many compilers are at work
 {
 	[ "$(working)" -ge $(($1 * 2)) ]
 }
@@ -68,7 +68,7 @@ ends()
 	wait_until begun "$cnt"
 	begun "$cnt" || fail "$what: the compiler was not called"
 	target=$build
-	# Between the two is who ends the build when vprof is killed.
+	# The process between the two ends the build when vprof is killed.
 	[ "$of" = vprof ] || target=$(for child in "$build" $(pgrep -P "$build"); do pgrep -P "$child" -x "$of"; done | head -1)
 	[ -n "$target" ] || { fail "$what: there is no $of"; target=$build; }
 	kill "-$signal" "$target"

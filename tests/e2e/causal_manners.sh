@@ -34,7 +34,7 @@ done
 wait $pid
 says "ended 0 rounds 4" "eintr 0 bad 0"
 grep -q "lost [1-9]" "$work/.out" && pass || fail "no round was made again: $(cat "$work/.out")"
-# A recorder that is killed holds nobody up: the program ends in its own time.
+# A killed recorder delays no thread: the program ends in its own time.
 runs()
 {
 	pgrep -f '^./manners 800' >/dev/null

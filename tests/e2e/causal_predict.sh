@@ -3,7 +3,7 @@
 # vprof causal --predict and show causal from outside: a trace with answers computed by hand, every format, every user error.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
-# Three tasks of 30 at 0, 10, 20 and one worker, who takes 5 to wake: 35, 55, 75.
+# Three tasks of 30 at 0, 10, 20 and one worker, which takes 5 to wake: 35, 55, 75.
 cat >queue.tuples <<'END'
 vprof-tuples 1
 interval 1 req 1 0 2 35
@@ -83,7 +83,7 @@ says "no completed interval 'nosuch'"
 expect 3 "$VPROF" causal --predict nothing
 says "no completed interval"
 
-# A lock's holder that sleeps, and a larger function that nobody waits for: the answer is the sleep.
+# A lock's holder that sleeps, and a larger function for which no thread waits: the answer is the sleep.
 cat >holder.tuples <<'END'
 vprof-tuples 1
 interval 1 req 1 0 1 100

@@ -65,13 +65,13 @@ gain 500 38 54
 gain 1000 60 78
 expect 0 "$ROUNDS" io@hold 2 500 ./lock
 gain 500 38 54
-# The lock is held while hold() goes on, and not longer: by the variable's name, and by that of who takes it.
+# The lock is held while hold() goes on, and not longer: by the variable's name, and by that of the function that takes it.
 for target in lock:m lock:item; do
 	expect 0 "$ROUNDS" $target 3 500,1000 ./lock
 	gain 500 38 54
 	gain 1000 60 78
 done
-expect 0 "$ROUNDS" lock:other 2 750 ./lock	# is held as well, and nobody waits for it
+expect 0 "$ROUNDS" lock:other 2 750 ./lock	# is held as well, and no thread waits for it
 gain 750 -12 12
 expect 4 "$ROUNDS" lock:nosuch 2 500 ./lock
 says "target lock:nosuch: no probed function is called nosuch, and no variable in a program or library of the run"

@@ -3,7 +3,7 @@
 # vprof check, annotate --suggest, show source, help WORD: the commands for a first user.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
-# 200 requests: put on thread 1, then nobody has them for 60 to 99 ns, then work on thread 2 takes 20.
+# 200 requests: put on thread 1, then no thread has them for 60 to 99 ns, then work on thread 2 takes 20.
 awk 'BEGIN {
 	print "vprof-tuples 1"
 	for (i = 1; i <= 200; i++) {

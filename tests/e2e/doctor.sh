@@ -203,7 +203,7 @@ else
 	echo "no library can stand before this vprof: what it would show is left out"
 fi
 
-# A directory that may not be written; root may write everything, so it becomes somebody else.
+# A directory that may not be written; root may write everything, so the test becomes another user.
 # The trial has a project of its own; what is said of the user's is of his.
 mkdir -p elsewhere
 printf '[interval "named"]\n\tstart = a\n\tend = b\n' >elsewhere/own.conf

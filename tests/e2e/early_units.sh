@@ -78,7 +78,7 @@ for cc in gcc clang; do
 	done
 done
 
-# The reason is told, and goes when the resolver does.
+# vprof says the reason, which goes when the resolver does.
 rm -rf vprof.data ./*.o
 try gcc -O1 "a.c b.c c.c"
 expect 0 "$VPROF" show coverage

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A lock of a file goes with the file: processes that never say LOCK_UN.  Who held it has a name, also where nobody asked for a probe there.
+# A lock of a file goes with the file: processes that never say LOCK_UN.  Its holder has a name, also without a probe there.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 cat >server.c <<'C'

@@ -23,7 +23,7 @@ says "recordings"
 expect 0 "$VPROF" export --format digest rows -o rows.vpd
 cmp -s all.vpd rows.vpd && pass || fail "rows of all hosts are not the digest of all"
 
-# Added up by somebody else.
+# Added up by another program.
 python3 "$top/tests/e2e/fleet/add_up.py" "$top/doc/fleet.sql" <all.tsv >sum.tsv || fail "doc/fleet.sql has other columns"
 expect 0 "$VPROF" import --from digest-tsv sum.tsv -o tree
 python3 "$top/tests/e2e/fleet/same.py" "$VPROF" sums tree 2>.err && pass || fail "rows that SQL added up: $(tail -1 .err)"

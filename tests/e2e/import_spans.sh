@@ -35,7 +35,7 @@ for i in range(300):
                 "startTimeUnixNano": str(10**18 + (at + a) * 1000), "endTimeUnixNano": str(10**18 + (at + b) * 1000)}
     front = [span(1, 0, "request", 0, total), span(2, 1, "parse", 0, parse), span(3, 1, "call", parse, total - send)]
     back = [span(4, 3, "lookup", parse + 2, parse + 6)] + ([span(5, 3, "rebuild", parse + 6, parse + 6 + slow)] if slow else [])
-    beside = [span(6, 1, "beside", 0, 5 + rng.randrange(40))]   # ends before parse does: nobody waits for it
+    beside = [span(6, 1, "beside", 0, 5 + rng.randrange(40))]   # ends before parse does: no span waits for it
     lines.append(json.dumps({"resourceSpans": [
         {"resource": {"attributes": [{"key": "service.name", "value": {"stringValue": s}}]}, "scopeSpans": [{"spans": spans}]}
         for s, spans in (("front", front + beside), ("back", back))]}))

@@ -39,7 +39,7 @@ answered()
 		"$VPROF iterate --ask --restart $* -- ./program" "$work/.typed"
 }
 
-# silent TEXT: nobody said it
+# silent TEXT: the output does not have it
 silent()
 {
 	if grep -qF -e "$1" "$work/.out"; then
@@ -68,7 +68,7 @@ silent "run 3/"
 expect 0 "$VPROF" sql --format csv "SELECT stop FROM iteration ORDER BY run DESC LIMIT 1"
 says closed
 
-# Quit, the end of the input, Control-C: what was found is told.
+# Quit, the end of the input, Control-C: vprof prints what it found.
 answered 0 'y\nq\n' --policy paper
 says "▶ middle › sleep wait" "you ended it"
 answered 0 'y\n' --policy paper

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# vprof iterate: a function that is called too often for the budget is recorded in a part of the intervals only.
+# vprof iterate: a function that is called too often for the budget is recorded only in a part of the intervals.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 # mix() takes some 50 ns, on a very busy machine up to ten times that, and is called 1,000 times a request,
@@ -59,7 +59,7 @@ says '"reason": "closed"' '"mean_ci95"' '"probe_cost"'
 expect 0 "$VPROF" show factors
 says mix
 
-# Of the last run about one interval in so many was in full; all of them are listed.
+# In the last run about one interval in N was recorded in full; all of them are listed.
 expect 0 "$VPROF" sql "SELECT f.count + p.root_only_count, f.count < 8000, f.count >= 30
 	FROM finding f JOIN probing p ON p.finding = f.id ORDER BY f.run DESC LIMIT 1"
 grep -q '^12000.*1.*1$' "$work/.out" && pass || fail "intervals: $(cat "$work/.out")"

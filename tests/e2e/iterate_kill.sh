@@ -46,7 +46,7 @@ now_ms()
 	echo $(($(date +%s%N) / 1000000))
 }
 
-# How long it takes when nobody disturbs it.
+# How long it takes undisturbed.
 began=$(now_ms)
 expect 0 "$VPROF" iterate --policy paper -- ./program
 says "▶ deep4"

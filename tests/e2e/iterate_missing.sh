@@ -78,7 +78,7 @@ says '"run": 1' '"called": 2' '"never_called": 2' '"absent": 2'
 # Of 100 requests some six are root-only, to measure what recording costs.
 grep -Eq '"calls": (8[4-9]|9[0-9]|100)' "$work/.out" && pass || fail "about 94 calls"
 
-# Nobody calls rescue, so the next iteration does not begin with it, nor with what only it calls.
+# No function calls rescue, so the next iteration does not begin with it, nor with what only it calls.
 expect 0 "$VPROF" iterate --format json -- ./server
 says '"uncalled": 1' "1 function that no interval of earlier runs of this command called has no probe in the first run, nor what only it" \
 	"--uncalled"

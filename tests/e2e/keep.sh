@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 END
 expect 0 "$VPROF" build --functions all -- cc -O1 -o server server.c -lpthread
 
-# whole RUN SECONDS: every interval has its calls on both threads, and none began earlier than so many seconds
+# whole RUN SECONDS: every interval has its calls on both threads, and none began earlier than SECONDS
 # before the last end
 whole()
 {
@@ -93,11 +93,11 @@ whole last 1.001
 ls vprof.data/runs/001/ >parts
 [ "$(grep -c '^trace.vpt.' parts)" -le 11 ] && grep -q '^trace.vpt.0000[12]' parts && pass || fail "parts: $(cat parts)"
 grep -q '^trace.vpt.000001' parts && fail "the first part is still there" || pass
-# of the interval that was open since the beginning nothing is told
+# the interval that was open since the beginning is not listed
 grep -c '^interval' last.tuples | { read -r n; [ "$n" -gt 20 ]; } && pass || fail "too few intervals"
 expect 0 "$VPROF" show intervals last --format csv
 awk -F, 'NR > 1 && $5 > 500000000 { bad = 1 } END { exit bad }' "$work/.out" && pass || fail "an interval longer than any"
-# names of threads and functions that were told in parts that are gone
+# names of threads and functions that were written in parts that are gone
 expect 0 "$VPROF" show wait-graph last
 says "server"
 grep -q "function-[0-9]" last.tuples && fail "functions without names" || pass

@@ -51,7 +51,7 @@ if grep -q "sleep wait" "$work/.out" 2>/dev/null; then fail "knew of a sleep tha
 expect 0 "$VPROF" doctor
 says "vprof record --kernel"
 
-# Somebody who may not: the same results as ever, and a line; or an error.
+# A user without permission: the same results as ever, and a line; or an error.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && chmod 755 "$work" &&
    setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'test -x "$VPROF"' 2>/dev/null; then
 	mkdir ../other && cp -r server vprof.conf ../other && chown -R 65534:65534 ../other
@@ -113,7 +113,7 @@ says '"schema": "vprof.variance-by-cause/1"' '"covariances"'
 expect 2 "$VPROF" show variance-tree --by colour
 expect 2 "$VPROF" show factors --by cause
 
-# Where little happens vprof itself seldom wakes up, which takes a CPU from somebody: 20 times a second its main thread and the one
+# Where little happens vprof itself seldom wakes up, which takes a CPU from another thread: 20 times a second its main thread and the one
 # that takes records out.  The recorder's threads, of which two more attach and write, wait until whoever runs is done.
 cat >awakenings.sh <<'END'
 cnt() { cat /proc/$PPID/task/*/status | awk '/^voluntary_ctxt_switches/ { n += $2 } END { print n }'; }
@@ -127,7 +127,7 @@ expect 3 "$VPROF" record --kernel=require -- sh awakenings.sh
 awk 'NR == 1 { batch = $1 } END { n = $1 / ($3 - $2); exit !(batch == 3 && n > 10 && n < 80) }' "$work/.out" && pass ||
 	fail "threads that are batch jobs; awakenings, from when to when in seconds: $(cat "$work/.out")"
 
-# Somebody else on the same CPU: the run queue, and nothing else.
+# Another thread on the same CPU: the run queue, and nothing else.
 cat >busy.c <<'END'
 static volatile unsigned sink;
 static void compute(unsigned n) { for (unsigned i = 0; i < n; i++) sink += i; }
@@ -224,7 +224,7 @@ grep -q '^nested;.*;burn [0-9]*$' "$work/.out" && fail "samples that nobody want
 
 # Stacks that look alike: the same place in the C library and the same depth, six callers; two whose return address stands
 # where the other's still does, so that only the frame pointer tells them apart; one that is deeper than what is copied at
-# first.  The program says who waits, and wakes the other thread before, and from when to when.  (A sleep that is over before it
+# first.  The program says which thread waits, which one wakes the other before, and from when to when.  (A sleep that is over before it
 # begins is no wait, on a busy machine, and has no stack: one in a hundred may be missing.  What was a wait has one.)
 cat >alike.c <<'END'
 #define _GNU_SOURCE

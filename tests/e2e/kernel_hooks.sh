@@ -8,7 +8,7 @@
 
 needs_kernel_recorder
 
-# hooks PID: so many programs of its are attached
+# hooks PID: prints how many of its programs are attached
 hooks() { grep -sl '^link_type' "/proc/$1"/fdinfo/* | wc -l; }
 
 # The exam's waits, a few of each, by both ways.  The disk's want a disk: not the memory that /tmp may be.
@@ -98,7 +98,7 @@ if ip tuntap add "$nic" mode tun 2>/dev/null; then
 		./packets ask 127.0.0.1 5 >>asked.txt
 		touch done && wait
 		"$VPROF" export --format tuples >tuples
-		# Of a question that came before it waited nobody woke it.
+		# A question that came before it waited has no waker.
 		awk -v called="$nic" '
 			FNR == 1 { file++ }
 			file == 1 && $1 == "thread" && $3 == "thread" && $4 == "packets" { ours[$2] = 1 }

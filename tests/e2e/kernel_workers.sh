@@ -17,7 +17,7 @@ case $? in
 *) exit 99 ;;
 esac
 
-# is_explained LASTING: who writes waits for a worker, and a worker for the disk, perhaps by a thread of the kernel's between them
+# is_explained LASTING: the writer waits for a worker, and a worker for the disk, perhaps through a thread of the kernel
 # (the journal's).
 is_explained()
 {
@@ -44,7 +44,7 @@ expect 3 "$VPROF" record --kernel=require -- sh -c "./uring 200 '$file' >writer.
 is_explained 0 && pass || fail "a command: $(cat verdict)"
 
 # Of a process that runs already: the recording ends before it does.  Where others use the machine, a disk may say that it is done inside a
-# softirq that began for something else, which then is who let the worker go on: a second and third recording are as good.
+# softirq that began for something else, which then counts as the waker of the worker: a second and third recording are as good.
 running()
 {
 	./uring 100000 "$file" >writer.txt &

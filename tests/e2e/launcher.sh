@@ -77,7 +77,7 @@ same_output()
 	[ -z "$2" ] || [ ! -s "$work/.err" ] && pass || fail "$1: somebody wrote to stderr"
 }
 
-# recorded PROGRAM: dormant it is as ever; under record the waits are there, with who caused them.
+# recorded PROGRAM: dormant it is as ever; under record the waits are there, with their wakers.
 # On a busy machine request() may come too late to wait: half of the waits are enough.
 recorded()
 {
@@ -125,7 +125,7 @@ for compiler in gcc clang; do
 	recorded ./two-$compiler
 done
 
-# An instrumented library in a program that vprof never saw: its lock waits are nobody's intervals.
+# An instrumented library in a program that vprof never saw: its lock waits are in no interval.
 gcc -c main.c -o plain.o && g++ plain.o -L. -llocked-gcc -Wl,-rpath,"$work" -o plain || exit 99
 expect 0 ./plain
 same_output plain quiet
@@ -185,7 +185,7 @@ if gcc -fsanitize=address maps.c -o address 2>"$work/.err"; then
 	says "0 arenas"
 fi
 
-# Not installed: nothing is preloaded, nobody complains.
+# Not installed: nothing is preloaded, without a message.
 mkdir elsewhere && cp "$VPROF" elsewhere/vprof
 expect 4 elsewhere/vprof record -- true
 grep -q "ld.so" "$work/.err" && fail "ld.so complains" || pass

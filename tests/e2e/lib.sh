@@ -93,7 +93,7 @@ has_terminals()
 	script -qec true /dev/null </dev/null >/dev/null 2>&1
 }
 
-# told FUNCTIONS STATE: how long, of the time of the functions' calls, is in segments of that state, in us; by tuples
+# told FUNCTIONS STATE: the part of the functions' time that is in segments of that state, in us; from tuples
 told()
 {
 	awk -v names="$1" -v state="$2" '

@@ -69,7 +69,7 @@ static void twice(void) { pthread_mutex_lock(&recursive); pthread_mutex_lock(&re
 static void twice_undone(void) { pthread_mutex_unlock(&recursive); pthread_mutex_unlock(&recursive); }
 static void change(short by) { struct sembuf op = { 0, by, 0 }; semop(set, &op, 1); }
 
-/* Who holds it locks so; who waits for it so; both let it go so. */
+/* The holder locks like this; a waiter waits like this; both let go like this. */
 #define KINDS(X)									\
 	X(mutex, pthread_mutex_lock(&m), pthread_mutex_lock(&m), pthread_mutex_unlock(&m))		\
 	X(rwlock, pthread_rwlock_wrlock(&rw), pthread_rwlock_wrlock(&rw), pthread_rwlock_unlock(&rw))	\
@@ -207,7 +207,7 @@ while read -r kind inside outside; do
 	fi
 done <means
 
-# Of a taking that is not told only the last nanosecond is known.
+# If a taking is not announced, only its last nanosecond is known.
 "$VPROF" export 2>/dev/null | awk '
 	$1 == "invocation" && $4 ~ /^held_/ {
 		if (!($4 in first) || $5 < first[$4])

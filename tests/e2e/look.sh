@@ -232,7 +232,7 @@ done
 [ $searched = 2 ] && pass || fail "of the two traces the search found $searched"
 grep -rlq "$secret" vprof.data && fail "a request's payload is in the data directory"
 
-# What is none is not told as one.
+# The report names no carrier where there is none.
 python3 -c "import time; time.sleep(60)" &
 idle=$!
 "$VPROF" look -p $idle --duration 1s >idle.out 2>idle.err

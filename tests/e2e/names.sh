@@ -144,7 +144,7 @@ says "'./libbrew.so' carries its names"
 expect 0 objcopy -R .vprof shop without
 expect 0 "$VPROF" doctor --quick without
 says "does not say which of its functions to record"
-# Who records it is told before, and again by the results, whatever starts it.  Which marks make an interval is missing, too.
+# vprof says before, and again in the results, who records it, whatever starts it.  Which marks make an interval is missing, too.
 missing="probes are in parts of the program that do not say which functions to record"
 expect 3 "$VPROF" record -- ./without
 says "'./without' does not say which of its functions to record, and there is no plan of its build in" "$missing"

@@ -167,7 +167,7 @@ expect 0 "$VPROF" build --functions all -- g++ -O2 -o throws throws.cc
 expect 0 "$VPROF" record -- ./throws
 is "200 whole 200 same 200" "exceptions"
 
-# put() on one thread, answer() on another; nobody says that answer() works for the request.
+# put() on one thread, answer() on another; nothing says that answer() works for the request.
 rm -r vprof.conf vprof.data
 cat >answers.c <<'EOF'
 #include <pthread.h>

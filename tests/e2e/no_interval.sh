@@ -44,7 +44,7 @@ no_load()		# WHAT
 	rm -f ran
 }
 
-# The unit of the end is left as it is; so is another, about which nobody asked.
+# The unit of the end is left as it is; so is another, which was not asked about.
 printf '%s' -save-temps >pier.flags
 conf cast_off land
 expect 2 "$VPROF" iterate -- sh bench.sh
@@ -97,7 +97,7 @@ expect 0 "$VPROF" build
 rm -f ran
 expect 0 "$VPROF" record -- sh bench.sh
 [ -e ran ] && pass || fail "the load was not run"
-# With an untouched unit that holds no place: told, and no more.
+# With an untouched unit that holds no place: a line, and no more.
 printf '%s' -save-temps >tide.flags
 expect 0 "$VPROF" iterate --max-runs 1 -- sh bench.sh
 says "tide.c' was compiled untouched" "1 of the units has no probes"

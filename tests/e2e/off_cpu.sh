@@ -212,7 +212,7 @@ for way in alone each; do
 	holds "$way: doze is running" "$(told doze running)" 0 $((ran + wall / 4))
 	holds "$way: doze is off" "$(told doze other)" $((slept * 6 / 10)) "$wall"
 	account grind
-	# In a short thread a wait for a CPU looks as a sleep does: nobody looked in between.  It was off for as long as it waited.
+	# In a short thread a wait for a CPU looks as a sleep does: there was no look in between.  It was off for as long as it waited.
 	[ "$way" = alone ] && queued=$((queued / 2))
 	holds "$way: grind is off" "$(told grind other)" 0 $((slept + queued + wall / 10))
 	expect 0 "$VPROF" show variance-tree "$way" --format json

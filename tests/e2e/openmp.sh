@@ -111,7 +111,7 @@ for build in "gcc -O1" "gcc -O2 -no-pie" "clang -O1"; do
 	waits 4 "'lock'"
 	waits 5 "'lock'"
 	expect 0 "$VPROF" record -- ./team 6
-	# libomp's own waits for conditions are there, where nobody has a task.
+	# libomp's own waits for conditions are there, while no thread has a task.
 	"$VPROF" export --format tuples | awk '$1 == "interval" { all += $7 - $5 } $1 == "segment" && $3 != "-" && /(join|cond)$/ { waits += $5 - $4 }
 		END { exit waits > all / 4 }' && pass || fail "$build: tasks are told as waits"
 done

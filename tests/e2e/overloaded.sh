@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 	return 0;
 }
 END
-# Computes for so many ms of processor time.
+# Computes for MS ms of processor time.
 cat >spinner.c <<'END'
 #include <stdlib.h>
 #include <time.h>
@@ -91,7 +91,7 @@ calm()
 }
 trap 'calm; rm -rf "$work"' EXIT
 
-# is EXPRESSION: of the last command's JSON d, its "cpu", and who is in that
+# is EXPRESSION: of the last command's JSON d, its "cpu", and the processes in that
 is()
 {
 	if python3 - "$work/.out" "$1" <<'END'
@@ -159,8 +159,8 @@ expect 0 "$VPROF" show summary later --format json
 is 'cpu["runqueue_share"] > 0.4 and others.get("spinner", 0) > 0.1'
 calm
 
-export hider=54321	# nobody else's processes have this user
-# They are somebody's who hides them: known is how much, and not who.  A /proc of its own: to remount would hide them from all.
+export hider=54321	# no other processes have this user
+# Their owner hides them: the amount is known, the names are not.  A /proc of its own: to remount would hide them from all.
 if [ "$(id -u)" = 0 ] && unshare -m sh -c 'mount -t proc -o hidepid=2 proc /proc && setpriv --reuid=$hider --regid=$hider --clear-groups "$0" --version' "$VPROF" >/dev/null 2>&1; then
 	mkdir hidden && cp hive hidden && chmod 755 "$work" && chown -R $hider:$hider hidden
 	spin

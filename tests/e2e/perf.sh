@@ -49,7 +49,7 @@ echo "w 40/40 [000] 0.001003000: PERF_RECORD_LOST lost 12"; } >lost.txt
 expect 0 "$VPROF" import --from perf -o lost lost.txt
 says "perf had lost 567 events"
 
-# What processes did before has the time 0, frames have no object, nobody woke 40 for sure; and as ftrace has it.
+# What processes did before has the time 0, frames have no object, 40 has no certain waker; and as ftrace has it.
 { sed '2!d' fewer.txt; echo "w 40/40 [000] 0.000000000: PERF_RECORD_COMM: w:40/40"
 sed 's/ 0\.00/ 7.00/; s/ (.*)$//' script.txt | sed 's/sched_waking\(.*\)target_cpu=000/sched_wakeup\1target_cpu=001/'; } >odd.txt
 expect 0 "$VPROF" import --from perf -o odd odd.txt

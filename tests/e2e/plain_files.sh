@@ -91,6 +91,6 @@ cat small.tuples >given &
 expect 0 timeout 20 "$VPROF" import --from tuples given
 cat kept/vprof.conf >given &
 expect 0 timeout 20 env VPROF_CONF=given "$VPROF" show runs
-kill $! 2>/dev/null		# where nobody wanted to know
+kill $! 2>/dev/null		# nothing asked for it
 echo "$tried files replaced"
 finish

@@ -44,7 +44,7 @@ for policy in budget paper; do
 		fail "the README has no row for --policy $policy"
 done
 
-# Each preset of a server has a recipe page, whose commands and options there are; `make recipes` runs them.  Those that nobody
+# Each preset of a server has a recipe page, whose commands and options there are; `make recipes` runs them.  Those that no
 # tried have a page that says so.
 for preset in "$top"/examples/*/vprof.conf; do
 	server=$(basename "$(dirname "$preset")")
@@ -70,6 +70,6 @@ done
 sed -n '/^\.Bd -literal -offset indent/,/^\.Ed/p' "$top/doc/vprof-tuples.5" | grep -v '^\.' >page.tuples
 expect 0 "$VPROF" import --from tuples page.tuples
 sed -n '/^\.Bd -literal -offset indent/,/^\.Ed/p' "$top/doc/vprof.conf.5" | grep -v '^\.' >vprof.conf
-# Without a build there is nobody to ask for f.
+# Without a build nothing knows f.
 expect 0 "$VPROF" -d unbuilt.data annotate --name other --start f --end g
 finish

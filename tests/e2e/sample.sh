@@ -144,7 +144,7 @@ expect 0 "$VPROF" import --from tuples full.tuples
 	fail "the import differs"
 
 # The configuration's default; a part so small leaves nothing to explain.  (Of a million one would be among the 2,000
-# in one run of 500, and this test fail; of so many, in one of half a million.)
+# in one run of 500, and this test fail; with this many, in one of half a million.)
 printf '[record]\n\tsample = 1/1000000000\n' >>vprof.conf
 expect 3 "$VPROF" record -- ./server
 says "none of the 2000 'request' intervals completed in run " " was recorded in full" "--sample 1/K"
@@ -153,7 +153,7 @@ says "None of 2,000 intervals of 'request' was recorded in full"
 expect 0 "$VPROF" record --sample 1/1 -- ./server
 grep -q "root-only" "$work/.err" && fail "1/1 has root-only intervals" || pass
 
-# Functions that the build has recorded always are not, in such a run, unless they wake somebody.
+# Functions that the build has recorded always are not, in such a run, unless they wake a thread.
 expect 0 "$VPROF" build --functions all -- cc -O1 -o server server.c -lpthread
 expect 0 "$VPROF" record --sample 1/4 -- ./server
 expect 0 "$VPROF" export --format tuples

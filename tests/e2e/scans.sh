@@ -52,7 +52,7 @@ largest=$(find vprof.data/build -name 'u*.scan' -o -name '*%u*.scan' | xargs sta
 kept=$(cat vprof.data/build/*.scan vprof.data/build/parts/* | wc -c)
 [ "$kept" -lt 40000 ] && pass || fail "what 7 units have in common takes $kept bytes"
 
-# One is lost, the other damaged: nobody works with half a build, and a build looks at the units again.
+# One is lost, the other damaged: no command works with half a build, and a build looks at the units again.
 first=$(parts | head -1)
 rm "$first"
 expect 4 "$VPROF" doctor --quick
@@ -98,7 +98,7 @@ expect 0 "$VPROF" build -- make
 [ "$(parts | wc -l)" = 2 ] && pass || fail "what nobody names stays: $(parts | wc -l) parts"
 parts | comm -12 - old | grep -q . && fail "a changed header has a part of before" || pass
 
-# Nothing changes for who only looks.
+# Nothing changes for a command that only reads.
 expect 0 "$VPROF" record -- ./program
 says "40 intervals"
 chmod -R a-w vprof.data/build

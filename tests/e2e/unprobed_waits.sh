@@ -132,21 +132,21 @@ says "await_answer, which waits there without a probe, is next" "+ await_answer"
 ends_with "is broken down to its end"
 says_not "not looked into"
 
-# The function that waits ended in the call: the return address is of who called that.
+# The function that waits ended in the call: the return address is in its caller.
 iterates last
 says "last_wait, which waits there without a probe, is next" "last_wait › lock wait"
 
-# Inlined where nobody looks: the lines know.
+# Inlined: the lines of the debug information know.
 iterates inside
 says "put_in, which waits there without a probe, is next" "put_in › lock wait"
 
-# Who called the one that waits is recorded with it: not event_wait says why, but who asked for it.  The stack tells.
+# The caller of the function that waits is recorded with it: event_wait does not say why, its caller does.  The stack tells.
 iterates deep
 says "event_wait, which waits there without a probe, is next" "await_deep" "slow_path" "run 2/4  + "
 expect 0 "$VPROF" show variance-tree --no-collapse
 says "event_wait" "slow_path"
 
-# A library's helper stands for who calls it, where that one is the project's.
+# A library's helper stands for its caller, if that is a function of the project.
 iterates help
 says "await_help, which waits there without a probe, is next" "await_help › lock wait" "lock wait in help of libother.so, of which vprof built nothing"
 
@@ -232,7 +232,7 @@ for options in "-O0" "-O2 -g"; do
 done
 cd ../project || exit 99
 
-# handle itself waits: nothing is left, and nobody is named beside it.
+# handle itself waits: nothing is left, and no function is named beside it.
 rm -rf vprof.data/runs
 expect 0 "$VPROF" iterate --restart --max-runs 4 -- ./server
 says "handle › lock wait" "is broken down to its end"

@@ -3,7 +3,7 @@
 # One warning, the most important, precedes an answer; show warnings lists all of them.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
-# 40 intervals are few; each waits for a lock and nobody is known to have let it go.
+# 40 intervals are few; each waits for a lock, and it is unknown which thread let it go.
 awk 'BEGIN {
 	print "vprof-tuples 1"
 	for (i = 1; i <= 40; i++) {

@@ -5,11 +5,11 @@
 #
 #	FIRST=1 ROUNDS=12 tests/exam/causal.sh [--only a,d] [--fresh]		in the build directory
 #
-# FIRST=1: the programs run ahead of all others (SCHED_RR), which then get nothing for minutes: on a machine of your own only.
+# FIRST=1: the programs run ahead of all others (SCHED_RR), which then get nothing for minutes: only on a machine of your own.
 #
 # A row is counted where the machine was quiet enough for it: what is really gained in odd rounds and in even ones differs by half
 # of the row's target at most, and, unless the program runs ahead of all others, those use 5 % of the CPUs at most.  Else the row
-# says so.  Where 10 ms of computing take always the same (a spin says so first), the programs' work is so many loops, else so much
+# says so.  Where 10 ms of computing take always the same (a spin says so first), the programs' work is a number of loops, else an amount
 # CPU time.
 # What was measured is kept in exam-causal/ in the build directory, and an exam that was ended goes on there; --fresh begins anew, and
 # so do the rows of --only.

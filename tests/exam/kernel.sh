@@ -60,7 +60,7 @@ row "cases that blocked at least once" "$(awk '$4 > 0 { n++ } END { print n + 0 
 	"$(awk '$4 > 0 { n++ } END { print n + 0 }' table) == 13"
 
 # The disk: of the direct reads, writes and fsyncs each takes it while the program waits, and it is idle (queue) or busy
-# (running) at any time; idle until somebody of the run brings the next request, or one that nobody knows does.
+# (running) at any time; idle until a thread of the run, or an unknown one, brings the next request.
 awk '
 	FNR == 1 { file++ }
 	file == 1 && $6 == "disk" { n++; from[n] = $4; to[n] = $5 }

@@ -131,7 +131,7 @@ for t in threads:
 for t in threads: t.join()
 print(sum(sent))
 END_OF_CLIENT
-# Prints, of slow_command and quick_command: true share, told share, low, high ("- - -": too few samples); then the requests found.
+# Prints, of slow_command and quick_command: true share, reported share, low, high ("- - -": too few samples); then the requests found.
 cat >judge.py <<'END_OF_JUDGE'
 import json, sys
 look, intervals, spent = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))["intervals"], {}

@@ -16,9 +16,9 @@
 # What may be named stands in servers/NAME.sh: functions, or "peer", the upstream; behind a slash functions that call them.  Outcomes:
 #
 #	named		the cause's function or peer causes it, or may cause it, or is what requests wait for before the interval
-#	honest		it is not known; or it may be somebody else; or the interval may begin too late; or a caller's, and what that
+#	honest		it is not known; or it may be another one; or the interval may begin too late; or a caller's, and what that
 #			calls has no probe yet
-#	INNOCENT	somebody else causes it, without a doubt
+#	INNOCENT	another one causes it, without a doubt
 #
 # The functions that carry a probe are those that "vprof build" chooses, or with --functions all as it may advise: all.  Each stage
 # leaves its file in DIR/NAME; one that did, of this vprof, is left out the next time, unless --fresh asks for all.  Prints a table and

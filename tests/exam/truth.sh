@@ -14,7 +14,7 @@
 #	also: function h		may be named beside the planted: what these are called by
 #	says: TEXT			show factors says so
 #	warns: CODE			... and warns of it; never of mixture or drift without that, or may-warn: CODE
-#	fix: NAME function f		with the plant NAME fixed the variance falls by the gain that was told for f
+#	fix: NAME function f		with the plant NAME fixed the variance falls by the gain that was reported for f
 #
 # Every factor that had 5 % in this run must be among the first three, unless three others of its book had more, its share
 # within 3 points of the truth of this run, or its confidence interval around it; nothing forbidden above 2 %.  Where the
@@ -113,7 +113,7 @@ make_turns()
 	done
 }
 
-# Told against made.  What was told is of a run with more of the machine, so ns^2 are compared; where it held up the planted
+# Reported against made.  The report is of a run with more of the machine, so ns^2 are compared; where it held up the planted
 # function itself they differ by that, and both are done anew, twice at most: a mistake of vprof's would be there each time.
 check_fixes()
 {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # make exam-waits: a program of known waits (tests/waits), built by vprof with every function probed, is
-# recorded; who waited, in which class, how long and because of whom is compared with what the program
+# recorded; which thread waited, in which class, how long and because of which other is compared with what the program
 # says itself.  ROUNDS waits a case (default 100), CASES: only those.  Prints a table and writes
 # results/waits.json; exit 1 if a case has less than LEAST (default 0.99) of its waits right, or all cases together
 # less than 0.99 of theirs (tests/waits/check.awk says what is compared; not where CASES chooses some).

@@ -5,7 +5,7 @@
  *	FUZZ_TARGET=trace FUZZ_SECONDS=60 fuzz CORPUS...
  *
  * It ends after that many seconds of CPU time (0: never), and an input that takes 20 of those hangs: what a run is
- * worth, and what it finds, does not depend on who else uses the machine.
+ * worth, and what it finds, does not depend on other users of the machine.
  */
 #include <inttypes.h>
 #include <signal.h>

@@ -62,7 +62,7 @@ run_target() (
 			status ? "BROKEN" : "ok" }' "fuzz/$target.times" "fuzz/$target.log" | tee "fuzz/$target.line"
 	[ $status = 0 ] && return
 	tail -n 60 "fuzz/$target.log"
-	# The input, for who has this output but not the machine.
+	# The input, for a reader who has this output but not the machine.
 	sed -n 's/.*Test unit written to //p' "fuzz/$target.log" | while read -r broken; do
 		echo "$broken, gzip -9 and base64:"
 		gzip -9nc "$broken" | base64 | head -c 20000

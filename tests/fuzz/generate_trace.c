@@ -3,7 +3,7 @@
  * generate_trace.c - a trace file from any bytes, as a recorder writes it: blocks, a clock, functions, threads, and what they
  * did one after the other.
  *
- * Text has its times as they are.  Here they are ticks, and two anchors say what a tick is: a nanosecond, or so many that a few
+ * Text has its times as they are.  Here they are ticks, and two anchors say what a tick is: a nanosecond, or a length such that a few
  * of them are all the time there is.
  */
 #include <stdio.h>

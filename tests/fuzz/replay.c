@@ -4,7 +4,7 @@
  * compiler.
  *
  *	replay [FILE...]	tests/fuzz/corpus/NAME/... ; default: all of them
- *	replay --made CNT	so many texts that are made to be accepted, of fixed bytes; how many are
+ *	replay --made CNT	CNT texts that are made to be accepted, of fixed bytes; prints how many are
  *	replay --text valid-perf/FILE	the text that a file of bytes makes
  */
 #include <dirent.h>

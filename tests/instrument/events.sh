@@ -134,7 +134,7 @@ t start push if arg3: the function has no such argument
 EOF
 check "a condition without its argument" gcc g.c -n t -s 'push if arg3' -e nowhere -k arg0
 
-# Nobody resumes it: the thread that started it goes on with it, unless another one ends it.
+# It is not resumed: the thread that started it goes on with it, unless another one ends it.
 cat > want <<'EOF'
 1 BEGIN request 7 0
 1 HANDED request 7 0

@@ -87,7 +87,7 @@ pid=$(ps -o pgid= -p "$(ps -o ppid= -p "$(ps -o ppid= -p "$(cat outer)" | tr -d 
 kill -HUP -"$pid"
 ended "HUP of the group"
 
-# Who is told to ignore it goes on.
+# A command that ignores the signal goes on.
 rm -rf build
 nohup "$launch" -b build -p all -- stub/gcc -c slow.c > nohup.log 2>&1 &
 pid=$!
@@ -99,7 +99,7 @@ kill -TERM $pid
 wait $pid 2> "$work/err"
 ended "TERM behind nohup"
 
-# A compiler that somebody else kills is told as ever, and so is its status.
+# A compiler that another process kills is reported as ever, with its status.
 "$launch" -b build -p all -- stub/gcc -c slow.c 2> "$work/err" &
 pid=$!
 begun

@@ -75,7 +75,7 @@ int main(void)
 EOF
 touch -d '1 hour ago' uses.c
 
-# Who is called, whatever is between: one that is preloaded, the program's own, nobody.
+# Which function is called, whatever is between: a preloaded one, the program's own, none.
 cat > told.c <<'EOF'
 #include <semaphore.h>
 #include <unistd.h>

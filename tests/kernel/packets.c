@@ -8,7 +8,7 @@
  *						card's, the tun interface NAME
  *
  * A line a wait for an answer: TID ASKED_NS START_NS END_NS.  Who asks waits ten seconds at most: without a line, and with
- * exit 99, what nobody answers is an error and no hang.
+ * exit 99, a packet without an answer is an error and no hang.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -83,7 +83,7 @@ static uint16_t checksum(const void *header, size_t bytes)
 }
 
 /*
- * The kernel has a worker set up what a device sends by, when somebody opens it: an answer that comes before is dropped.
+ * The kernel has a worker set up what a device sends by, when a process opens it: an answer that comes before is dropped.
  * Who asks for the state of the device's link waits until that is done.
  */
 static void wait_for_link(struct ifreq *interface)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * uring.c - writes a file and has io_uring bring it to the disk: a worker that the kernel has made in this process waits for the
- * disk, no clone() made it, and who wants the file there waits for the worker.
+ * disk, no clone() made it, and a thread that wants the file there waits for the worker.
  *
  *	uring ROUNDS FILE >writer.txt
  *

@@ -37,9 +37,9 @@ struct machine_rules {
 	bool counts_io;			/* time off the CPU counts */
 	bool counts_live;		/* ... while it goes on; else by ticks, and at the end of the wait */
 	bool until_gone;		/* a debt is paid until it is gone; else what it was when one began to pay */
-	bool settles_first;		/* before somebody is let go */
+	bool settles_first;		/* before a thread is let go */
 	bool settles_to_lock;		/* before a lock is asked for */
-	bool credits;			/* who is woken by a thread does not owe what was asked for before */
+	bool credits;			/* a thread that another one wakes does not owe the delays from before */
 	bool at_release;		/* ... the release; else until it runs again */
 };
 

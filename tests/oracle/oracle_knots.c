@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * oracle_knots.c - knots and sinks in a matrix of who reaches whom, an edge at a time.
+ * oracle_knots.c - knots and sinks in a matrix of which vertex reaches which, an edge at a time.
  *
  * wPerf 3.1: K is a knot if what each vertex of K reaches is exactly K.  Refinement takes the
  * lightest edge of a knot until it is one vertex, a simple cycle, or all its edges are heavy.
- * Who is outside is a sink, and gone; who waited for somebody outside is none.
+ * A vertex outside is a sink, and gone; one that waited for a vertex outside is none.
  */
 #include "tests/oracle/oracle_whole.h"
 

@@ -85,7 +85,7 @@ struct slow {
 	int64_t until[ORACLE_THREADS_MAX];	/* of a WORK or OFF under way; -1: none is */
 	int64_t came[ORACLE_THREADS_MAX];	/* to the step that it is in */
 	uint32_t holder[8], let_go_by[8], let_go_at[8], poster[256];
-	int64_t touched_ns[8];			/* a lock was taken, wanted or let go, by whom: for ties */
+	int64_t touched_ns[8];			/* the thread that took a lock, wanted it or let it go: for ties */
 	uint32_t touched_by[8];
 	bool posted[256];
 	uint32_t function;
@@ -109,7 +109,7 @@ static void finish(struct slow *s, uint32_t thread, uint32_t waker)
 	s->came[thread] = s->now;
 }
 
-/* Nobody who came before wants it. */
+/* No thread that came before wants it. */
 static bool is_first(const struct slow *s, uint32_t thread, uint32_t lock)
 {
 	for (uint32_t i = 0; i < s->o->thread_cnt; i++) {

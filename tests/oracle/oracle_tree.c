@@ -3,7 +3,7 @@
  * oracle_tree.c - places, their times and the heights, by searching and flooding.
  *
  * Every nanosecond of every interval goes to one terminal place and to all places above it, by
- * the text of findings.h.  Heights: who reaches whom is flooded until nothing changes; functions
+ * the text of findings.h.  Heights: reachability is flooded until nothing changes; functions
  * that reach each other are one, and a height is the longest chain of others below.
  */
 #include "tests/oracle/oracle.h"

@@ -11,7 +11,7 @@ struct blocked {
 	uint64_t waker;
 	uint64_t sid;
 	int64_t start_ns, end_ns;
-	bool idle;			/* of a device nobody woke: not an edge yet */
+	bool idle;			/* of a device without a waker: not an edge yet */
 };
 
 struct all_waits {

@@ -3,7 +3,7 @@
  * oracle_whole.h - the views of a whole run from their definitions, the slow way.
  *
  * Nothing here is shared with analysis/: waits are cascaded by the recursion of wPerf's figure 4,
- * time is counted nanosecond by nanosecond, knots are found in a matrix of who reaches whom, an
+ * time is counted nanosecond by nanosecond, knots are found in a matrix of which vertex reaches which, an
  * edge at a time.  TIDs are below ORACLE_TIDS, times below RANDOM_TIME_MAX.
  */
 #ifndef TESTS_ORACLE_ORACLE_WHOLE_H
@@ -14,7 +14,7 @@
 #include "tests/oracle/oracle.h"
 
 #define ORACLE_TIDS 8
-#define ORACLE_UNKNOWN 0		/* as a waker: nobody knows who; no thread has it as TID */
+#define ORACLE_UNKNOWN 0		/* an unknown waker; no thread has it as TID */
 
 struct oracle_waits {
 	int64_t weight_ns[ORACLE_TIDS][ORACLE_TIDS], direct_ns[ORACLE_TIDS][ORACLE_TIDS];

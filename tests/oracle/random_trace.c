@@ -109,7 +109,7 @@ static void random_any(struct trace *t, struct random *r)
 	int64_t end_ns = 20 + random_below(r, 60);
 	uint32_t cnt = 1 + random_below(r, 5);
 
-	for (uint64_t tid = 1; tid <= 4; tid++)		/* 5 is a waker nobody knows */
+	for (uint64_t tid = 1; tid <= 4; tid++)		/* 5 is an unknown waker */
 		if (chance(r, 90))
 			add_any_thread(t, r, tid, end_ns);
 	for (uint32_t i = 0; i < cnt; i++) {

@@ -82,7 +82,7 @@ static void expect_tick(const struct oracle *o, const struct tick *k, int64_t ns
 #undef X
 	};
 	bool waiter = charge == CHARGE_WAITER;
-	enum trace_state wait = waiter || k->wait == STATE_QUEUE ? k->wait : k->state;	/* in the queue nobody executes for it */
+	enum trace_state wait = waiter || k->wait == STATE_QUEUE ? k->wait : k->state;	/* in the queue no thread executes for it */
 	uint32_t stack[ORACLE_STACK_MAX];
 	size_t cnt = oracle_stack(o->t, waiter ? k->owner_tid : k->tid, ns, stack);
 

@@ -3,7 +3,7 @@
  * primitives.c - locks, conditions, barriers, queues and event loops of the simulated program.
  *
  * Locks with an even number are handed over in order of arrival, and a wait for one is one
- * segment.  Odd ones are barged into: who is woken may find it taken again; the wait is cut at
+ * segment.  Odd ones are barged into: a woken thread may find it taken again; the wait is cut at
  * every release, as the recorder does.
  */
 #include "tests/property/simulator.h"
@@ -88,7 +88,7 @@ static void unlock(struct simulator *s, struct actor *a, uint32_t lock)
 	wake(s, a, next);
 }
 
-/* Woken; false: somebody else was faster, and the wait goes on as one that was cut. */
+/* Woken; false: another thread was faster, and the wait goes on as one that was cut. */
 static bool retry_lock(struct simulator *s, struct actor *a)
 {
 	if (!is_barged(a->object))

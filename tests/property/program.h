@@ -6,7 +6,7 @@
  * condition variables with broadcasts, time-outs and stolen wake-ups, barriers, task queues with
  * stealing, tasks of tasks, fork and join, event loops that pause and resume many intervals on
  * one thread or another, preemption and late wake-ups.  The simulator writes the tuples that a
- * recorder would, and, going forward in time, keeps for each nanosecond of each interval who was
+ * recorder would, and, going forward in time, keeps for each nanosecond of each interval the thread that was
  * the cause.  Nothing of the analysis, which goes backward, is used for that.
  */
 #ifndef TESTS_PROPERTY_PROGRAM_H
@@ -17,7 +17,7 @@
 #define PROGRAM_FUNCTIONS 8
 
 struct charge_tick {			/* one nanosecond of a thread's or an interval's past */
-	uint64_t tid;			/* who is charged */
+	uint64_t tid;			/* the thread that is charged */
 	uint32_t function;		/* its innermost function, or FUNCTION_NONE */
 	uint32_t waiter;		/* the innermost function of the interval's own thread */
 	enum trace_state state, wait;	/* as in struct piece */

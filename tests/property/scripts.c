@@ -6,7 +6,7 @@
  * running, call f3, lock 2, spend 4 running, lock 5, spend 2 io, unlock 5, unlock 2, return,
  * finish, spend 1 running.
  *
- * Locks are taken in ascending order and every other wait has a time-out or somebody who will
+ * Locks are taken in ascending order and every other wait has a time-out or a thread that will
  * end it, so no program stands still.  Between two tasks, or slices of an event loop, at least
  * 1 ns passes: tuples have no order within one.
  */

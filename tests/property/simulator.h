@@ -103,7 +103,7 @@ void go_on(struct simulator *s, struct actor *a);
 
 void end_segment(struct simulator *s, struct actor *a, enum trace_state next);
 
-/* The wait [since, until_ns) ends; as far as somebody woke it, it is explained by the waker. */
+/* The wait [since, until_ns) ends; its waker, if there is one, explains it. */
 void end_wait(struct simulator *s, struct actor *a, int64_t until_ns);
 void note_tick(struct simulator *s, struct actor *a);
 

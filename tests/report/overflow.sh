@@ -4,7 +4,7 @@
 . "${srcdir:-.}/tests/e2e/lib.sh"
 max=9223372036854775807
 
-# Five threads wait for each other all the time that there is, then run for 1 ns; one more waits for nobody who is known.
+# Five threads wait for each other all the time that there is, then run for 1 ns; one more waits for an unknown waker.
 {
 	echo 'vprof-tuples 1'
 	for t in 1 2 3 4 5 6; do
@@ -18,7 +18,7 @@ max=9223372036854775807
 	echo 'interval 7 query 6 1 6 4611686018427387905'
 	echo 'interval 8 query 6 2 6 10'
 } >late.tuples
-# All wait for nobody known: sums of their waits are of one edge.
+# All wait for an unknown thread: sums of their waits are of one edge.
 sed '/wakeup/d' late.tuples >unknown.tuples
 # Four threads run and wait for a processor all the time.
 {

@@ -254,7 +254,7 @@ async function checkLooks(page) {
 			section.querySelector("svg").getAttribute("aria-label").length > 10), `${id}: a figure, its words, its table`);
 }
 
-/* Pages of which only this is known: all sections can be drawn, and no number is none. */
+/* Pages with no more than this: all sections can be drawn, and no number is missing. */
 async function checkOther(browser, name, seen) {
 	const page = await browser.newPage();
 

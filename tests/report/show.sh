@@ -93,7 +93,7 @@ says 'between 0 and 1'
 expect 0 "$VPROF" show variance-tree tree --format csv
 says '1,0,function,A,,,,,8.5'
 
-# main, f and g are one line, the last one's, unless somebody wants three.
+# main, f and g are one line, the last one's, unless three are asked for.
 cat >chain.tuples <<'END'
 vprof-tuples 1
 interval   1 request 1 0 1 10
@@ -114,7 +114,7 @@ expect 0 "$VPROF" -d chain show variance-tree --ascii --no-collapse
 says '#  `- main  ' '#    `- f  ' '#      `- g  '
 grep -q 'main > f' .out && fail '--no-collapse collapses'
 
-# Two call sites under one parent are told apart; nothing is "-0.0 %"; one is one.
+# Two call sites under one parent are distinct; nothing is "-0.0 %"; one is one.
 cat >sites.tuples <<'END'
 vprof-tuples 1
 interval   1 request 1 0 1 10

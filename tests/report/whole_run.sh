@@ -95,7 +95,7 @@ says 'use a shorter --period'
 expect 0 "$VPROF" show samples figure --format json
 says '"period_ns": 1000000' '"rows": []'
 
-# A client of whom nothing is recorded hides no knot, and is the end where there is none; who wants a processor most is named.
+# A client without records hides no knot, and is the end where there is none; the thread that wants a processor most is named.
 expect 3 "$VPROF" import --from tuples "$top/tests/golden/whole_outside.tuples" -o outside
 expect 0 "$VPROF" show wait-graph outside
 says '▶ The knot: server (1) and sda wait for each other; sda for server (1) 60 % of the run. Besides, server (1) waits for thread 77 (not recorded) 60 % of the run.'
@@ -130,7 +130,7 @@ says '[unknown] 5' '[unknown];[io] 1'
 expect 0 "$VPROF" show criticality ends
 says '▶ While few threads are active (at most 1 of 1), they are mostly in unknown: its part of the busy time is 100 %' 'vprof build --functions all would name it'
 
-# Seven ends: five are told unless all are asked for.
+# Seven ends: the view lists five, or all with --all.
 {
 	echo 'vprof-tuples 1'
 	for i in 1 2 3 4 5 6 7; do

@@ -38,7 +38,7 @@ uint64_t try_target __attribute__((used)), try_rax __attribute__((used));
 #define LOAD(offset, reg) "mov " #offset "(%rax), %" #reg "\n"
 #define STORE(offset, reg) "mov %" #reg ", " #offset "(%rax)\n"
 
-/* The registers 0 to 15 of a kind, each of so many bytes, from 128(%rax) on. */
+/* The registers 0 to 15 of a kind, of the given size in bytes each, from 128(%rax) on. */
 #define VECTORS_0(macro, move, kind, bytes)						\
 	macro(move, kind, 0, bytes) macro(move, kind, 1, bytes) macro(move, kind, 2, bytes)	\
 	macro(move, kind, 3, bytes) macro(move, kind, 4, bytes) macro(move, kind, 5, bytes)	\
@@ -174,7 +174,7 @@ static bool is_step_inside(const void *context)
 	return is_inside((uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP]);
 }
 
-/* The function with the probe is found, and who called it. */
+/* The function with the probe is found, and its caller. */
 static void unwind_step(int number, siginfo_t *info, void *context)
 {
 	void *frames[FRAMES];

@@ -137,7 +137,7 @@ void run_sampled_nested(void)
 	}
 }
 
-/* Begun under one mark, resumed under another: the same to who knows the alias. */
+/* Begun under one mark, resumed under another: the same where the alias is known. */
 void run_marks(void)
 {
 	for (int i = 0; i < MARKS; i++) {

@@ -72,7 +72,7 @@ static void *work_together(void *arg)
 	return NULL;
 }
 
-/* Threads of code that vprof has not built: nobody redirected the call when it was compiled. */
+/* Threads of code that vprof has not built: the call was not redirected when it was compiled. */
 void run_crowd(void)
 {
 	pthread_t t[8];
@@ -291,7 +291,7 @@ static void want_own_never_spinning(void)
 	own_release();
 }
 
-/* The releaser is told when the first sleep begins. */
+/* The releaser learns when the first sleep begins. */
 void run_never_spins(void)
 {
 	contend(hold_own, want_own_never_spinning);
@@ -391,7 +391,7 @@ static long switches(void)
 	return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
-/* Reads that take their time until so many were not interrupted, and one that waits; it says how many were. */
+/* Reads that take their time until a number of them were not interrupted, and one that waits; it says how many were. */
 void run_copies(void)
 {
 	static char data[COPY_BYTES];
@@ -483,7 +483,7 @@ static void hear(int fd, bool by_poll, struct leaves *l)
 }
 
 /*
- * Waits for what no thread of the run writes: nobody's name is asked for.  Then one for what a thread does.  It says
+ * Waits for what no thread of the run writes: no name is asked for.  Then one for what a thread does.  It says
  * how many of the calls before slept, and how many left the CPU.
  */
 void run_strangers(void)

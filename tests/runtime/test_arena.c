@@ -192,7 +192,7 @@ static void test_many_labels(void **state)
 	close_arena(d);
 }
 
-/* What a process of the run writes there leads nobody out of the mapping. */
+/* What a process of the run writes there leads no reader out of the mapping. */
 static void test_liar(void **state)
 {
 	struct drainer *d = open_arena();

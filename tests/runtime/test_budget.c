@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_budget.c - drainer/budget.c: the level that calls, latencies and processor time lead to, told to the arena; nothing
+ * test_budget.c - drainer/budget.c: the level that calls, latencies and processor time lead to, as written to the arena; nothing
  * of a clock. drainer/usage.c: what a process took.
  */
 #include <signal.h>
@@ -32,7 +32,7 @@ static void begin_budget(double part)
 	now_ns = 1000000000;
 }
 
-/* A tenth of a second: cnt intervals of so many ticks, full of them in full, with so many calls each. */
+/* A tenth of a second: cnt intervals of that many ticks, full of them in full, with that many calls each. */
 static unsigned int look(unsigned int cnt, uint64_t ticks, unsigned int full, unsigned int calls)
 {
 	static const uint64_t in_full[3] = { 1, 7, 0 }, root_only[3] = { 1, 7, BEGIN_ROOT_ONLY };
@@ -144,7 +144,7 @@ static void test_processors(void **state)
 	for (int i = 0; i < 20; i++)
 		level = look_at_processors(10040, 70, 60, 900000);
 	assert_int_equal(level, 2);
-	/* Whose clocks nobody can read: latencies alone. */
+	/* Its clocks cannot be read: latencies alone. */
 	begin_budget(0.05);
 	for (int i = 0; i < 20; i++)
 		level = look_at_processors(0, 70, 60, 900000);
@@ -217,7 +217,7 @@ static void test_usage(void **state)
 	usage_release(&usage);
 	usage_init(&usage, 3000000000);
 	assert_int_equal(usage_take(&usage, &arena, 3010000000), 0);
-	/* Numbers of another namespace are somebody else's. */
+	/* Numbers of another namespace are those of other processes. */
 	usage_release(&usage);
 	usage_init(&usage, 3000000000);
 	slots[1].pid_namespace++;
@@ -230,7 +230,7 @@ static void test_usage(void **state)
 	usage_release(&usage);
 }
 
-/* A fixed rate is nobody's to change. */
+/* Nothing changes a fixed rate. */
 static void test_fixed(void **state)
 {
 	(void)state;
@@ -240,7 +240,7 @@ static void test_fixed(void **state)
 	assert_int_equal(control.sample_level, 0);
 }
 
-/* What is told of a rate is what the reader takes for it. */
+/* The reader takes a rate for what was written. */
 static void test_weights(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_hold.c - home-made locks: who is told that somebody waits, and what is logged.
+ * test_hold.c - home-made locks: which thread learns that another one waits, and what is logged.
  *
  * runtime/waits/hold.c is part of this file; the table of releasers is a few variables, and so is the time.
  */
@@ -99,7 +99,7 @@ static void assert_logged(unsigned int at, uint64_t start, uint64_t object, uint
 	assert_int_equal(logged[at][4], woken);
 }
 
-/* Nobody hears of a free lock whose function never spins; of another's everybody. */
+/* No thread hears of a free lock whose function never spins; of another one all do. */
 static void test_free_lock(void **state)
 {
 	(void)state;
@@ -135,7 +135,7 @@ static void test_wait(void **state)
 	assert_int_equal(told[LOCK], 0);
 }
 
-/* Who let it go did not know; who posted the semaphore inside is it.  Only where it cannot have been anybody else. */
+/* The thread that let it go did not know; the one that posted the semaphore inside is the waker, if it cannot have been another one. */
 static void test_inner_waker(void **state)
 {
 	(void)state;
@@ -169,7 +169,7 @@ static void test_last_waker(void **state)
 	assert_logged(0, 1000, LOCK, 0, 0);
 }
 
-/* A lock that somebody else waits for was had at once, or without ACQUIRE: that is told.  What is no lock is not. */
+/* A lock that another thread waits for was had at once, or without ACQUIRE: that is logged.  What is no lock is not. */
 static void test_taken(void **state)
 {
 	(void)state;
@@ -187,7 +187,7 @@ static void test_taken(void **state)
 	assert_int_equal(logged_cnt, 0);
 }
 
-/* Left behind by longjmp(), told or not, and more than there is room for. */
+/* Left behind by longjmp(), announced or not, and more than there is room for. */
 static void test_left(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_mutex.c - a mutex that the runtime took is as the C library would have left it, and nobody misses a
+ * test_mutex.c - a mutex that the runtime took is as the C library would have left it, and no thread misses a
  * call.  With INTERPOSED the program has a pthread_mutex_trylock() of its own, as a race detector would; in a
  * build with AddressSanitizer its library has.
  */
@@ -78,7 +78,7 @@ static void test_only_when_known(void **state)
 
 	(void)state;
 	learn();
-	assert_false(mutex_take(&m));		/* nobody has looked at the C library yet */
+	assert_false(mutex_take(&m));		/* the C library was not examined yet */
 	mutex_prepare();
 	assert_false(mutex_take(&m));
 	learn();

@@ -330,7 +330,7 @@ static void test_copies(void **state)
 	recorded_release(&r);
 }
 
-/* For somebody who is not recorded, then for a thread that is: the only one with a name.  A call that was preempted may look like a wait. */
+/* For a thread that is not recorded, then for one that is: the only one with a name.  A call that was preempted may look like a wait. */
 static void test_strangers(void **state)
 {
 	struct recorded r = record_well("strangers");
@@ -430,7 +430,7 @@ static void check_steps_left(void)
 	recorded_release(&r);
 }
 
-/* A signal that comes while a probe is in the runtime: who handles it sees where the program was, too. */
+/* A signal that comes while a probe is in the runtime: its handler sees where the program was, too. */
 static void test_steps(void **state)
 {
 	struct recorded r = record_well("unwinding");
@@ -473,7 +473,7 @@ static void test_absent(void **state)
 }
 
 /*
- * Root's servers run as another user.  Who was told the arena's name may open it; who was not cannot
+ * Root's servers run as another user.  A process that has the arena's name may open it; others cannot
  * find it, and nothing of it stays behind.
  */
 static void test_other_user(void **state)

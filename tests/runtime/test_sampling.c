@@ -58,7 +58,7 @@ static size_t *calls_by_sid(const struct trace *t, const char *function)
 	return cnt;
 }
 
-/* Every interval of that name has so many calls of the function if it is in full, else none. */
+/* Every interval of that name has that many calls of the function if it is in full, else none. */
 static void check_calls(const struct trace *t, const char *name, const char *function, size_t calls)
 {
 	size_t *cnt = calls_by_sid(t, function);
@@ -183,7 +183,7 @@ static void test_nested(void **state)
 	recorded_release(&r);
 }
 
-/* The reader is not told of the alias here, so the intervals stay open; what counts is that nothing
+/* The reader does not know the alias here, so the intervals stay open; what counts is that nothing
  * was recorded for those that are root-only. */
 static void test_marks(void **state)
 {

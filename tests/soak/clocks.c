@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * clocks.c - time that does not go evenly: stopped for a while, another CLOCK_MONOTONIC, a CLOCK_REALTIME
- * that somebody sets.
+ * that is set.
  *
- * Nobody else's clock is set for it: what the recorder asks is answered here.  SOAK_SET_CLOCK=1 sets the
+ * No other process's clock is set for it: what the recorder asks is answered here.  SOAK_SET_CLOCK=1 sets the
  * machine's, an hour on and back, for those whose machine it is (root).
  */
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include "base/banned.h"
 #include "tests/soak/soak.h"
 
-static volatile int64_t real_clock_off_s;	/* what this process is told to be wrong by */
+static volatile int64_t real_clock_off_s;	/* how wrong the clock is for this process */
 
 /* Instead of the C library's, for the recorder in this program. */
 int clock_gettime(clockid_t clock, struct timespec *ret)

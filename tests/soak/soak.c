@@ -3,7 +3,7 @@
  * soak.c - the recorder when things go wrong: no crash, no hang, no changed exit status, every loss counted.
  *
  *	soak			a short version of everything (part of make check)
- *	soak --full [MINUTES]	all of it (make soak), again and again until so many minutes are over
+ *	soak --full [MINUTES]	all of it (make soak), again and again until MINUTES are over
  *	soak [--full] NAME...	these scenarios only
  *
  * With SOAK_EXPERIMENTS set, causal experiments are under way meanwhile.

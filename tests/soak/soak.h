@@ -49,7 +49,7 @@ struct ordeal {
 bool has_experiments(void);
 
 void ordeal_run(struct ordeal *o);
-void ordeal_abandon(void);		/* from a signal handler: nobody goes on */
+void ordeal_abandon(void);		/* from a signal handler: no process goes on */
 void ordeal_read(struct ordeal *o);	/* the trace once more */
 bool is_recording(const struct ordeal *o);	/* the recorder has not ended */
 void ordeal_release(struct ordeal *o);	/* also removes the files */

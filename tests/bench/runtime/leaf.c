@@ -13,7 +13,7 @@
  *
  * the medians over threads, and the page faults of the tool's slices.
  *
- *	leaf --syscalls CALLS		prints how many system calls the thread made in so many
+ *	leaf --syscalls CALLS		prints how many system calls the thread made in CALLS calls
  */
 #include <errno.h>
 #include <linux/filter.h>

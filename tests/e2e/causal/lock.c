@@ -42,7 +42,7 @@ static void *run(void *arg)
 	return arg;
 }
 
-/* Holds another lock, that nobody asks for. */
+/* Holds another lock, for which no thread waits. */
 static void *alone(void *arg)
 {
 	for (;;) {

@@ -6,7 +6,7 @@
  *	programs NAME			NAME as in the table below; says "exclusive" if it runs ahead of all others (EXAM_FIRST)
  *	programs spin			10 ms of computing, 30 times: the slowest by the fastest, and loops a microsecond
  *
- * CPU work is so many loops (EXAM_LOOPS a microsecond) where the machine does not change its speed, else CPU time by the
+ * CPU work is a number of loops (EXAM_LOOPS a microsecond) where the machine does not change its speed, else CPU time by the
  * thread's clock.
  */
 #include <fcntl.h>

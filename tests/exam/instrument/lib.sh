@@ -59,7 +59,7 @@ exam() {
 	echo "$stages $extra" >"$dir/stages"
 }
 
-# exam_some: one project after the other that nobody else has taken.  Each in a process of its own: what
+# exam_some: one project after the other that no other process has taken.  Each in a process of its own: what
 # one defines is not there for the next; what does not get to its end leaves no stages.
 exam_some() {
 	for project in ${only:-$all}; do
@@ -262,7 +262,7 @@ stage_tree() {
 
 # ---- suite ---------------------------------------------------------------------------
 
-# in_side TREE COMMAND...: in the tree; as nobody where root is not wanted.  Then the tree is root's again, as
+# in_side TREE COMMAND...: in the tree; as user nobody where root is not wanted.  Then the tree is root's again, as
 # vprof leaves what others own alone.
 in_side() (
 	cd "$1" || exit

@@ -10,7 +10,7 @@ set -u
 data=$(mktemp -d) || exit 1
 chmod 755 "$data"
 main=$(($(id -u) % 1000 + 28080))
-# Ports that nobody listens on, five in a row (0A is the state LISTEN).
+# Ports without a listener, five in a row (0A is the state LISTEN).
 while for p in 0 1 2 3 4; do grep -i ":$(printf %04X $((main + p))) .* 0A " /proc/net/tcp; done | grep -q .; do
 	main=$((main + 5))
 done

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# check.awk - what vprof told of a planted program (truth.h) against what happened:
+# check.awk - vprof's report of a planted program (truth.h) against what happened:
 #
 #	awk -f check.awk SOURCE BOOK INTERVALS FACTORS BECAUSE SELECTED
 #
@@ -8,7 +8,7 @@
 # Prints a line a factor; the last one is "sum PLANNED FOUND LISTED TRUE ERROR-POINTS OFF MISSES".  OFF: by how many points
 # the machine itself made this run different from the plan.
 #
-# Example: BOOK says T = 10, 20, 30 and scan took 5, 10, 15 of it: Cov(X,T)/Var(T) = .5; told .49: 1 point.
+# Example: BOOK says T = 10, 20, 30 and scan took 5, 10, 15 of it: Cov(X,T)/Var(T) = .5; reported .49: 1 point.
 function csv(line, f,    n, quoted, i, c, field)
 {
 	n = 0

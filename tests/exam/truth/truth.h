@@ -11,7 +11,7 @@
  *		TRUTH(id, 0, truth_work(truth_uniform("scan", 1, id, 100, 900)));
  *	}
  *
- * These functions are compiled without vprof: to it they are a library of somebody else's.
+ * These functions are compiled without vprof: to it they are a foreign library.
  */
 #ifndef TRUTH_H
 #define TRUTH_H

@@ -191,7 +191,7 @@ static void test_many_siblings(void **state)
 		sum += 2 * f->covariances.items[i].covariance_ns2;
 	rest = findings_other_covariances(f);
 	assert_true(fabs(sum + 2 * rest[0] - f->interval.variance_ns2) < 1e-6 * f->interval.variance_ns2);
-	assert_true(isnan(rest[1]));		/* of whom all pairs are listed */
+	assert_true(isnan(rest[1]));		/* all its pairs are listed */
 }
 
 enum { WIDE_ROWS = 60, WIDE_FUNCTIONS = 150 };
@@ -453,7 +453,7 @@ static uint64_t next_random(uint64_t *state)
 
 /* Of 400 runs, in how many is the truth inside the 95 % confidence interval?  Probes cost 10 us.  swing:
  * the load goes up and down by a factor of two, 50 intervals each; tail: one interval in a
- * hundred takes 5 ms more; root_only: one in so many is. */
+ * hundred takes 5 ms more; root_only: one in that many is. */
 static unsigned int count_covered(bool swing, bool tail, uint64_t root_only_of)
 {
 	uint64_t random = 20;

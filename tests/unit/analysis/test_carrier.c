@@ -75,7 +75,7 @@ static void test_examples(void **state)
 	blames(wait, "main call quick spin clock", .10);
 	assert_carrier("slow", 1);
 
-	begin();		/* nobody has most of it */
+	begin();		/* no function has most of it */
 	wait = node(0, NODE_WAIT, NULL);
 	blames(wait, "main call a", .3);
 	blames(wait, "main call b", .3);

@@ -329,7 +329,7 @@ static void versions(void **state)
 	side_release(&head);
 }
 
-/* Both were built in directories of their own: nothing moved but what did, and two of a name are told apart. */
+/* Both were built in directories of their own: nothing moved but what did, and two of a name are distinct. */
 static void two_places(void **state)
 {
 	struct own_side base = { .cnt = 0 }, head = { .cnt = 0 };
@@ -453,7 +453,7 @@ static void judged(void **state)
 	side_release(&head);
 }
 
-/* Ratios near 1.1, 1.2, 1.3: a limit of 10 % is in the middle, and about so many runs would tell. */
+/* Ratios near 1.1, 1.2, 1.3: a limit of 10 % is in the middle, and about that many runs would decide. */
 static void open_term(void **state)
 {
 	struct own_side base = { .cnt = 0 }, head = { .cnt = 0 };

@@ -113,7 +113,7 @@ static void test_nothing(void **state)
 	block_samples_release(&blocks);
 }
 
-/* Seven rounds say 10 %; in the eighth, somebody took the machine away while the point's block ran. */
+/* Seven rounds say 10 %; in the eighth, other work took the machine while the point's block ran. */
 static void test_set_aside(void **state)
 {
 	block_samples blocks = { NULL, 0, 0 };

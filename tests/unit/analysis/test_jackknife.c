@@ -75,7 +75,7 @@ static double left_to_f1(const struct findings *f)
 	return plain_factor(f, "f1")->work_share;
 }
 
-/* Work is lognormal; f0 and f2 follow it, f2 bent; f1 has some of its own, and is called in half of the intervals only. */
+/* Work is lognormal; f0 and f2 follow it, f2 bent; f1 has some of its own, and is called only in half of the intervals. */
 static void test_work(void **state)
 {
 	struct numbers n = { 31 };

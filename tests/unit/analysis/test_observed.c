@@ -2,7 +2,7 @@
 /*
  * test_observed.c - which calls a run shows that the call graph does not know.
  *
- * The graph: handle calls dispatch, dispatch calls get.  set is called by nobody that we know.
+ * The graph: handle calls dispatch, dispatch calls get.  set has no known caller.
  */
 #include <string.h>
 

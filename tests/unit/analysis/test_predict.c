@@ -119,7 +119,7 @@ static void test_kinds(void **state)
 		{ "pc:g", 1, 0.2 });
 }
 
-/* A pipe between two threads is no device: who reads from it waits for who writes, which takes 95. */
+/* A pipe between two threads is no device: the reader waits for the writer, which takes 95. */
 static void test_pipe(void **state)
 {
 	(void)state;
@@ -335,7 +335,7 @@ static void test_order(void **state)
 		"order 1 10 m take\norder 1 50 m give\norder 2 60 m take\norder 2 70 m give\n",
 		{ "f", 0.5, 10 / 80.0 }, { "f", 1, 10 / 80.0 }, { "lock:m", 0.5, 5 / 80.0 }, { "lock:get", 0.5, 5 / 80.0 },
 		{ "lock:f", 0.5, NAN }, { "lock:n", 0.5, NAN }, { "wait:m", 1, 0 });
-	/* 1 holds it again and again; who asks comes back 3 later. */
+	/* 1 holds it again and again; the thread that asks comes back 3 later. */
 	PREDICTIONS_ARE("vprof-tuples 1\n"
 		"interval 1 req 2 0 2 80\n"
 		"segment 1 - 0 90 running\n"

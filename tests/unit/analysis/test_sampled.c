@@ -273,7 +273,7 @@ static struct trace *draw_requests(struct drawn *d, int64_t period_ns, int64_t c
 			d->latency_ns[i] -= cost_ns;
 		}
 		at_ns += length_ns + 1 + draw(50);
-		for (; next_ns <= at_ns; next_ns += period_ns)		/* between requests: nobody's */
+		for (; next_ns <= at_ns; next_ns += period_ns)		/* between requests: in none */
 			sample(t, next_ns, 1);
 	}
 	return t;

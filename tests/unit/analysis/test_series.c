@@ -243,7 +243,7 @@ static void test_cause_or_incident(void **state)
 	}
 }
 
-/* What they are long of is not what the others vary by, and they are all over the run: told, but as no incident. */
+/* What they are long of is not what the others vary by, and they are all over the run: reported, but not as an incident. */
 static void test_neither(void **state)
 {
 	static int64_t times_ns[1000][2];
@@ -310,7 +310,7 @@ static void test_shapes(void **state)
 	d = drift_of_levels(middle);
 	assert_true(d.drifts && d.shape == DRIFT_MIDDLE && d.from == .25 && d.until == .5);
 	assert_true(fabs(d.within_ns - d.outside_ns - 2000) < 50);
-	d = drift_of_levels(barely);	/* that it moves is certain, and that nobody needs to know */
+	d = drift_of_levels(barely);	/* it certainly moves, and too little to matter */
 	assert_true(d.moves && !d.drifts && d.between < .05);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_sibling_pairs.c - of very many siblings, which pairs are looked at, and that what is told of them is exact.
+ * test_sibling_pairs.c - of very many siblings, which pairs are looked at, and that their figures are exact.
  *
  * The oracle is the definition, from the times themselves: a pair is kept if |2 Cov| is a thousandth of Var(T) or more.  Where
  * there are more candidates than sibling_pairs_max, those with the largest 2 sd sd are looked at, and the others are still in

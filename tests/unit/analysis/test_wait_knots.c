@@ -173,7 +173,7 @@ static void test_when_trimming_ends(void **state)
 static void test_falls_apart(void **state)
 {
 	(void)state;
-	/* Without B>M, M and the cycle C, D wait for A and B, who wait for nobody else. */
+	/* Without B>M, M and the cycle C, D wait for A and B, which wait for no others. */
 	ASSERT_GRAPH("knot A B; trimmed B>M", 0, 5, NULL,
 		     { "A", "B", 10 }, { "B", "A", 11 }, { "C", "D", 20 }, { "D", "C", 21 },
 		     { "M", "A", 8 }, { "M", "C", 8 }, { "B", "M", 1 }, { "D", "M", 2 });
@@ -184,7 +184,7 @@ static void test_falls_apart(void **state)
 	/* Two knots from the beginning: the heavier first. */
 	ASSERT_GRAPH("knot C D; knot A B", 0, 5, NULL, { "A", "B", 10 }, { "B", "A", 11 },
 		     { "C", "D", 20 }, { "D", "C", 21 }, { "M", "A", 8 }, { "M", "C", 8 });
-	/* Twice: first D, then C is nobody's any more. */
+	/* Twice: first D, then C is in no knot any more. */
 	ASSERT_GRAPH("knot A B; trimmed A>D B>C", 0, 5, NULL,
 		     { "A", "B", 10 }, { "B", "A", 11 }, { "C", "A", 8 }, { "D", "C", 9 },
 		     { "A", "D", 1 }, { "B", "C", 2 });
@@ -214,7 +214,7 @@ static void test_background(void **state)
 	/* Together they keep one processor busy. */
 	ASSERT_GRAPH("knot A B", 0, 18, busy, { "A", "B", 50 }, { "B", "A", 50 },
 		     { "C", "D", 30 }, { "D", "C", 30 }, { "C", "A", 30 });
-	/* Nobody knows who U is: no way out and no way in. */
+	/* U is unknown: no way out and no way in. */
 	ASSERT_GRAPH("knot A B", 0, 18, unknown, { "A", "B", 50 }, { "B", "A", 50 },
 		     { "A", "U", 70 }, { "U", "C", 30 });
 }
@@ -226,16 +226,16 @@ static void test_outside(void **state)
 	static const struct cpu idle[] = { { "U", 0, true }, { "A", 0.3, false }, { "B", 0.6, false }, { NULL, 0, false } };
 
 	(void)state;
-	/* A server's client may be waited for longest, and hides no knot; somebody of whom it is known that he only works does. */
+	/* A server's client may be waited for longest, and hides no knot; a thread that is known to only work does. */
 	ASSERT_GRAPH("knot S Disk; sink U", 0, 18, u, { "S", "Disk", 20 }, { "Disk", "S", 60 }, { "S", "U", 90 });
 	ASSERT_GRAPH("sink U", 0, 18, NULL, { "S", "Disk", 20 }, { "Disk", "S", 60 }, { "S", "U", 90 });
 	/* A and B end at U, and are no sinks without it. */
 	ASSERT_GRAPH("sink U", 0, 18, u, { "A", "U", 5 }, { "B", "A", 6 });
 	/* The one that S waits for besides is. */
 	ASSERT_GRAPH("sink C; sink U", 0, 18, u, { "S", "U", 5 }, { "S", "C", 6 });
-	/* Nor is who is left of a knot that fell apart. */
+	/* Nor is what is left of a knot that fell apart. */
 	ASSERT_GRAPH("sink U; trimmed A>B", 0, 18, u, { "A", "B", 2 }, { "B", "A", 2 }, { "B", "B", 2 }, { "A", "U", 1 });
-	/* Below the prefilter nobody waits for U. */
+	/* Below the prefilter no thread waits for U. */
 	ASSERT_GRAPH("sink A", 1, 18, u, { "A", "U", 0.5 }, { "B", "A", 6 });
 	/* What sleeps most of the time stays in the background. */
 	ASSERT_GRAPH("sink U; background A B", 0, 18, idle, { "A", "B", 50 }, { "B", "A", 50 }, { "A", "U", 30 });

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_waiters.c - who waited without a probe: from the numbers in a trace to shares of the variance.
+ * test_waiters.c - functions that waited without a probe: from the numbers in a trace to shares of the variance.
  *
  * handle has a probe.  In interval 1, 2 and 3 it waits 10, 30 and 50 for a lock, and runs 10: T is 20, 40 and 60, and the waits
  * are all of its variance.
@@ -98,7 +98,7 @@ static void test_itself(void **state)
 	t->callers.items[1].module = NULL;
 	expect(t, "");
 	t = make_trace();
-	t->callers.cnt = 1;			/* nobody said who number 1 is */
+	t->callers.cnt = 1;			/* number 1 has no name */
 	expect(t, "");
 }
 
@@ -114,7 +114,7 @@ static void test_others(void **state)
 	add_function(t, 1, "slow", 9);
 	add_function(t, 1, "handle", 7);
 	expect(t, "slow 1.000 30 in handle of server; ");
-	t = make_trace();			/* of two of another name one is told */
+	t = make_trace();			/* of two of another name one is reported */
 	add_function(t, 1, "slow(int)", 101);
 	expect(t, "slow(int) 1.000 30 in handle of server; ");
 	t = make_trace();			/* stripped: in the program that may be handle */
@@ -141,7 +141,7 @@ static void test_others(void **state)
 	expect(t, "? 1.000 30 in handle of libother.so; ");
 }
 
-/* Who called the one that waited is told as well, down to handle; what is beyond that is not. */
+/* The callers of the one that waited are reported as well, down to handle; what is beyond that is not. */
 static void test_outer(void **state)
 {
 	struct trace *t = make_trace();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_table.c - columns, widths, and text that somebody else wrote.
+ * test_table.c - columns, widths, and foreign text.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -18,7 +18,7 @@ static const uint32_t calls[][2] = {
 	{ HANDLE, LOCK }, { LOCK, SLEEP_ON }, { HANDLE, UNLOCK }, { UNLOCK, WAKE },
 };
 
-/* Is there such a call in the graph, when sync says who waits? */
+/* Is there such a call in the graph, when sync says which functions wait? */
 static bool has_call(const primitives *sync, uint32_t caller, uint32_t callee)
 {
 	_cleanup_(project_freep) struct project *p = xcalloc(1, sizeof(*p));
@@ -57,7 +57,7 @@ static void test_starts(void **state)
 		{ "main", "int (int, char **)", false, true },
 		{ "serve", "void *(void *)", true, true },
 		{ "called_serve", "void *(void *)", false, false },
-		{ "on_signal", "void (int)", true, true },		/* nobody of the project calls it */
+		{ "on_signal", "void (int)", true, true },		/* no function of the project calls it */
 		{ "by_key", "int (const void *, const void *)", true, false },	/* qsort() does, often */
 		{ "operation", "void (int)", true, false },		/* main does, through a pointer */
 	};

@@ -272,7 +272,7 @@ static void test_random(void **state)
 	}
 }
 
-/* Each has a part of the call graph: f calls g, g calls h, and h a function that nobody recorded. */
+/* Each has a part of the call graph: f calls g, g calls h, and h a function that was not recorded. */
 static void test_heights(void **state)
 {
 	_cleanup_(trace_freep) struct trace *a = parsed("vprof-tuples 1\ninterval 1 r 7 0 7 10\nsegment 7 1 0 10 running\n"

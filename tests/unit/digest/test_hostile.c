@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_hostile.c - digests that somebody damaged, by accident or on purpose.
+ * test_hostile.c - digests that were damaged, by accident or on purpose.
  */
 #include <errno.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static bool look_at_body(const char *body, size_t len)
 	return true;
 }
 
-/* As somebody does it on purpose: the checksum is right. */
+/* Damaged on purpose: the checksum is right. */
 static void test_body(void **state)
 {
 	static const char xors[] = { 0x01, 0x02, 0x04, 0x55, 0x7f, (char)0x80 };

@@ -2,7 +2,7 @@
 /*
  * test_open_calls.c - drainer/drain.c: the calls that are open when a recording ends.
  *
- * Threads go on meanwhile.  What is told of a stack is what it was when the drainer came to it, whatever returns while it empties the
+ * Threads go on meanwhile.  A stack is written as it was when the drainer came to it, whatever returns while it empties the
  * thread's chunks: the same bytes.
  */
 #include <stdlib.h>

@@ -233,16 +233,16 @@ static void test_sweep(void **state)
 	lock = parts_lock(DIR_NAME, false);
 	assert_true(lock >= 0);
 	sweep();
-	assert_int_equal(parts_there(NULL), 3);		/* somebody reads */
+	assert_int_equal(parts_there(NULL), 3);		/* a reader is there */
 	parts_unlock(lock);
 	assert_int_equal(file_write(DIR_NAME "/c.scan", "{", 1, 0600), 0);
 	units none = { NULL, 0, 0 };
 
 	units_sweep(&none, DIR_NAME);
-	assert_int_equal(parts_there(NULL), 3);		/* nobody knows what that record names */
+	assert_int_equal(parts_there(NULL), 3);		/* it is unknown what that record names */
 	unlink(DIR_NAME "/c.scan");
 	units_sweep(&none, DIR_NAME);
-	assert_int_equal(parts_there(NULL), 1);		/* records name it, whatever who asks has read */
+	assert_int_equal(parts_there(NULL), 1);		/* records name it, whatever the caller has read */
 	unlink(DIR_NAME "/%src%a.o.scan");
 	sweep();
 	assert_int_equal(parts_there(NULL), 1);
@@ -266,7 +266,7 @@ static void write_much(int writer)
 	_exit(0);
 }
 
-/* Many write, one reads and sweeps: nobody ever misses a part. */
+/* Many write, one reads and sweeps: no reader ever misses a part. */
 static void test_at_once(void **state)
 {
 	pid_t writers[3];

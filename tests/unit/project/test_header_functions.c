@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_header_functions.c - what is looked through: short in many units, or of any length in very many; and who releases
+ * test_header_functions.c - what is looked through: short in many units, or of any length in very many; and which functions release
  * then: the callers of such a function that does.
  */
 #include "tests/unit/cmocka_all.h"
@@ -8,7 +8,7 @@
 #include "base/banned.h"
 #include "project/build/header_functions.h"
 
-/* Whether a function of so many lines in so many units is looked through. */
+/* Whether a function of that many lines in that many units is looked through. */
 static bool folds(uint32_t lines, unsigned unit_cnt)
 {
 	_cleanup_(project_freep) struct project *p = xcalloc(1, sizeof(*p));

@@ -39,7 +39,7 @@ static pid_t start(const char *what, bool has_arena)
 	pid = fork();
 	assert_return_code(pid, errno);
 	if (pid == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);	/* a test that fails leaves nobody behind */
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);	/* a test that fails leaves no process behind */
 		(void)execve("/proc/self/exe", argv, env);
 		_exit(127);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_block_queue.c - who puts blocks in waits for no disk, until there are too many; all come out in order, once.
+ * test_block_queue.c - the producer of blocks waits for no disk, until there are too many; all come out in order, once.
  *
- * The disk is a pipe: nothing more goes in until somebody reads.
+ * The disk is a pipe: nothing more goes in until it is read.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -134,7 +134,7 @@ static void all_were_read(struct reader *r, unsigned int cnt)
 	unlink(path);
 }
 
-/* Nobody reads until all have been put in: would one wait for the disk, this would go on for ever. */
+/* Nothing is read until all have been put in: if one waited for the disk, this would go on for ever. */
 static void test_waits_for_no_disk(void **state)
 {
 	struct reader r = { .fd = open_pipe() };
@@ -168,7 +168,7 @@ static void test_all_in_order(void **state)
 	}
 }
 
-/* What does not fit is dropped, and nobody waits for it. */
+/* What does not fit is dropped, and no thread waits for it. */
 static void test_a_full_disk(void **state)
 {
 	struct block_queue *q;

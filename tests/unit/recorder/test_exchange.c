@@ -188,7 +188,7 @@ static void test_random(void **state)
 	srand(11);
 	for (int round = 0; round < 30000; round++) {
 		size_t cnt = (size_t)rand() % EVENTS_MAX;
-		int sends = round % 2 ? 5 : 200, most_bytes = round % 3 ? 100 : 8000;	/* one who sends and sends */
+		int sends = round % 2 ? 5 : 200, most_bytes = round % 3 ? 100 : 8000;	/* a peer that sends and sends */
 		unsigned long long ns = 1;
 		struct list was, should;
 

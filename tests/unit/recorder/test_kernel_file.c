@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_kernel_file.c - kernel.vpk: what the recorder writes is what is read, and what somebody else
+ * test_kernel_file.c - kernel.vpk: what the recorder writes is what is read, and what another process
  * wrote does no harm.  Whatever is read is read for windows as well (kernel_spill.c), and is the same then.
  */
 #include <fcntl.h>

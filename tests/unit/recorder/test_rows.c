@@ -47,7 +47,7 @@ static APART __attribute__((no_sanitize("address"))) void copy_words(void *to, u
 		((volatile uint64_t *)to)[i] = ((const volatile uint64_t *)from)[i];
 }
 
-/* As the kernel's program copies it, of who calls this. */
+/* As the kernel's program copies it, of the caller. */
 static APART void take_stack(void)
 {
 	size_t bytes;
@@ -167,7 +167,7 @@ static void test_cut(void **state)
 	same(FRAMES_MAX, 0, false);
 }
 
-/* The kernel is told of what came twice: the second time of it has the same number. */
+/* What came twice is given to the kernel: the second time it has the same number. */
 static uint32_t known_number(struct stacks *stacks)
 {
 	uint32_t number = stacks_number(stacks, &taken, sizeof(taken));
@@ -179,7 +179,7 @@ static uint32_t known_number(struct stacks *stacks)
 	return number;
 }
 
-/* The kernel is told of a stack of which a page could not be read, as of any other; when it can be read it is another one. */
+/* A stack of which a page could not be read is given to the kernel as any other; when it can be read it is another one. */
 static void test_falls_short(void **state)
 {
 	struct stacks *stacks = stacks_new();
@@ -263,7 +263,7 @@ static void test_every_instruction(void **state)
 	every_instruction((uintptr_t)qsort, 509, 100);
 }
 
-/* Of very many that come once a new one is that piece of the function; where a thread waits is told as ever. */
+/* Of very many that come once a new one is that piece of the function; where a thread waits is reported as ever. */
 static void test_inexact(void **state)
 {
 	struct images *images = images_new();

@@ -32,7 +32,7 @@ static void test_second_waker(void **state)
 	want_sentence(f, &o, "log_append > lock wait causes 62 % of the variance of 'request'; because of flush_log > sleep wait (60 %) and rotate_log (6.2 %).");
 }
 
-/* The largest is told first, also where nobody knows it; all that is unknown is one. */
+/* The largest comes first, also if it is unknown; all that is unknown is one. */
 static void test_unknown_in_sentence(void **state)
 {
 	_cleanup_(findings_freep) struct findings *f = sample_server();
@@ -61,7 +61,7 @@ static void test_unknown_in_sentence(void **state)
 			" of flush_log > io wait for the disk (30 %) and unknown (27 %).");
 }
 
-/* What is unknown of a lock's wait: who let go where that is not known, else in what function he was. */
+/* What is unknown of a lock's wait: the thread that let go, or, if that is known, the function that it was in. */
 static void test_remedies(void **state)
 {
 	_cleanup_(findings_freep) struct findings *f = sample_server();
@@ -112,7 +112,7 @@ static void test_by_function(void **state)
 	f->factors.items[0].because_of.cnt = 5;
 	want_sentence(f, &o, "log_append > lock wait causes 62 % of the variance of 'request'; because"
 			" of flush (12 %).");
-	told[1].share = .4;			/* nearly all of it is one: then that is told */
+	told[1].share = .4;			/* nearly all of it is one: then that is reported */
 	want_sentence(f, &o, "log_append > lock wait causes 62 % of the variance of 'request'; because"
 			" of flush > lock wait (48 %).");
 }
@@ -137,7 +137,7 @@ static void test_many(void **state)
 			" of 144 functions (58 % together), f0 first (0.4 %).");
 	f->factors.items[0].because_of.cnt = MANY / 4;	/* of a quarter of the wait that is no answer */
 	want_sentence(f, &o, "log_append > lock wait causes 62 % of the variance of 'request'.");
-	for (int i = 0; i < MANY; i++)		/* ... and all of it is one function's: it is told as a whole */
+	for (int i = 0; i < MANY; i++)		/* ... and all of it is one function's: it is reported as a whole */
 		told[i].function = "f";
 	f->factors.items[0].because_of.cnt = MANY;
 	want_sentence(f, &o, "log_append > lock wait causes 62 % of the variance of 'request'; because"

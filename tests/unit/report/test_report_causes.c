@@ -107,7 +107,7 @@ static void test_unknown_cause(void **state)
 			" function that has a name; debugging symbols of the program, or a longer look, would name it.");
 }
 
-/* What varies before the start is told behind the cause, and the cause is not sure then. */
+/* What varies before the start is reported after the cause, and the cause is not sure then. */
 static void test_before_start(void **state)
 {
 	_cleanup_(findings_freep) struct findings *f = sample_server();

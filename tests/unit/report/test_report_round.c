@@ -53,7 +53,7 @@ static void test_round(void **state)
 	want_text("round", text_of_round(&r));
 }
 
-/* Twice is +100 %; what is beyond ten times is not told in percent; a tenth is not told. */
+/* Twice is +100 %; what is beyond ten times has no percent; a tenth is not reported. */
 static void test_drift(void **state)
 {
 	static const struct { double before, now; const char *words; } cases[] = {

@@ -122,7 +122,7 @@ static void set_version(uint32_t version)
 	close(fd);
 }
 
-/* Of another version nothing is read, older or newer: who takes it for damage reads a trace that never was. */
+/* Nothing of another version is read, older or newer: a reader that took it for damage would read a trace that never was. */
 static void test_version(void **state)
 {
 	const uint32_t others[] = { 0, TRACE_VERSION + 1, UINT32_MAX };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_cpu_use.c - who else used the CPUs, from /proc's texts to what is told; and the run queue as one factor.
+ * test_cpu_use.c - which other processes used the CPUs, from /proc's texts to the report; and the run queue as one factor.
  */
 #include <stdio.h>
 #include <string.h>
@@ -99,7 +99,7 @@ static void test_compare(void **state)
 	release(&s);
 }
 
-/* The shell (parent of cc1) went as well: who waited for both is make.  40 + 8 were told before. */
+/* The shell (parent of cc1) went as well: make waited for both.  40 + 8 were reported before. */
 static void test_gone_in_turn(void **state)
 {
 	struct scans s = { 0 };
@@ -115,7 +115,7 @@ static void test_gone_in_turn(void **state)
 	release(&s);
 }
 
-/* A number that was given again is another process; and nobody is told more than the CPUs were busy. */
+/* A number that was given again is another process; and no process gets more than the CPUs were busy. */
 static void test_limits(void **state)
 {
 	struct scans s = { 0 };
@@ -167,7 +167,7 @@ static void test_machine(void **state)
 	assert_int_equal(cpu_throttled_parse("usage_usec 5\n"), 0);
 }
 
-/* ---- what is told ---- */
+/* ---- what is reported ---- */
 
 static void encode_period(struct encoder *e, uint64_t ns, uint64_t runnable, uint64_t busy, uint64_t seen, uint64_t cnt)
 {

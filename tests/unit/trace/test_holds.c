@@ -76,7 +76,7 @@ static void test_taken_by_several(void **state)
 		"wakeup 11 12 47\n");
 }
 
-/* Posts of a queue's semaphore divide nothing; those of who took it do. */
+/* Posts of a queue's semaphore divide nothing; those of the thread that took it do. */
 static void test_posts(void **state)
 {
 	(void)state;
@@ -98,7 +98,7 @@ static void test_posts(void **state)
 		"wakeup 11 12 45\n");
 }
 
-/* A lock of the program's own: a taking that is told bounds its holder as any other lock's, with a wait before it or without. */
+/* A lock of the program's own: a taking that is announced bounds its holder as any other lock's, with a wait before it or without. */
 static void test_own_lock(void **state)
 {
 	(void)state;

@@ -128,7 +128,7 @@ static void test_below_never_called(void **state)
 }
 
 /* a calls c, c and d each other, and x, that is never called, d.  600 calls of c do not fit.  d does, being
- * called by nobody who is known, but is no reason for another run. */
+ * called by no known function, but is no reason for another run. */
 static void test_behind_unknown(void **state)
 {
 	static const char *const names[] = { "r", "x", "d", "c", "a", NULL };
@@ -249,7 +249,7 @@ static void test_levels_at_once(void **state)
 	refinement_free(w.r);
 }
 
-/* Nobody called b: that it is not recorded later leaves nothing open. */
+/* b was not called: that it is not recorded later leaves nothing open. */
 static void test_never_called(void **state)
 {
 	static const char *const names[] = { "r", "a", "b", "c", NULL };
@@ -425,7 +425,7 @@ static void test_queue(void **state)
 	refinement_free(w.r);
 }
 
-/* r > a > c is one cause, told by c; b, with d half of it, is another, and d a third. */
+/* r > a > c is one cause, reported as c; b, with d half of it, is another, and d a third. */
 static void test_chain_is_one_line(void **state)
 {
 	struct world w;
@@ -452,7 +452,7 @@ static void test_chain_is_one_line(void **state)
 	assert_int_equal(w.r->verdicts.items[0].factor, 0);
 	assert_int_equal(w.r->verdicts.items[1].factor, 2);
 	assert_int_equal(w.r->verdicts.items[2].factor, 3);
-	for (uint32_t i = 0; i < 4; i++)	/* and backward: where a's turn comes, c is told */
+	for (uint32_t i = 0; i < 4; i++)	/* and backward: where a's turn comes, c is reported */
 		f->factors.items[i].score = i;
 	refinement_step(w.r, f);
 	assert_int_equal(w.r->verdicts.cnt, 3);

@@ -104,7 +104,7 @@ static void test_one_declined(void **state)
 	check_one_declined(REFINE_PAPER);
 }
 
-/* Nobody is asked where there will be no next run: too few intervals, or it was the last. */
+/* There is no question where there will be no next run: too few intervals, or it was the last. */
 static void test_no_next_run(void **state)
 {
 	struct refinement *r = start(REFINE_BUDGET, 3);

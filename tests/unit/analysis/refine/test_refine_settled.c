@@ -74,7 +74,7 @@ static void test_below_no_account(void **state)
 	refinement_free(w.r);
 }
 
-/* Earlier runs saw that nobody calls p: the first run records neither it nor what only it calls, d; e is l's as well.  When h's
+/* Earlier runs saw that p is not called: the first run records neither it nor what only it calls, d; e is l's as well.  When h's
  * own time counts, what it calls is looked into all the same. */
 static void test_uncalled(void **state)
 {

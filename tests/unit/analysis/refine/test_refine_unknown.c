@@ -9,7 +9,7 @@
 #include "tests/unit/analysis/refine/refine_world.h"
 #include "base/banned.h"
 
-/* A node of nobody: where the interval goes on, or what a thread did that is waited for. */
+/* A node without a function: where the interval goes on, or what a thread did that is waited for. */
 static uint32_t nobody(struct findings *f, enum node_kind kind, uint32_t parent, double share)
 {
 	VEC_ADD(&f->nodes, (struct node){ .id = (uint32_t)f->nodes.cnt, .parent = parent, .kind = kind,
@@ -234,7 +234,7 @@ static enum refine_stop queue_step(struct world *w, char name, enum refine_verdi
 
 /*
  * The interval begins in begin, which calls take, and so does loop, between two reads from the client: what is around take is recorded
- * always, not what is around begin, nor is what was recorded inside intervals (take and do_it).  Either that shows who waits,
+ * always, not what is around begin, nor is what was recorded inside intervals (take and do_it).  Either that shows which function waits,
  * or one level up, in start or other, it is sought once more.  By the paper's policy that is the end.
  */
 static void test_queue_of_nobody(void **state)
@@ -276,7 +276,7 @@ static void found_waiter(struct findings *f, const struct world *w, char inside,
 		.is_built = known, .share = share });
 }
 
-/* handle waits, and has no calls; the lock is asked for in slow, which nobody is seen to call. */
+/* handle waits, and has no calls; the lock is asked for in slow, which has no known caller. */
 static struct findings *found_wait(const struct world *w, double share)
 {
 	struct findings *f = found_new(100, 100000);
@@ -355,7 +355,7 @@ static enum refine_left_why left_of(struct world *w, char name)
 	return why;
 }
 
-/* What cannot be recorded is no reason for another run, and is told. */
+/* What cannot be recorded is no reason for another run, and is reported. */
 static void test_left(void **state)
 {
 	static const char *const names[] = { "handle", "slow", NULL };
