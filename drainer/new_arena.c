@@ -10,7 +10,7 @@
  *
  * Root's commands often start their server as another user (su, setpriv, a service manager), which
  * must be able to open it as well.  So root's arena may be opened by everybody who knows its name,
- * which is random, in a directory that nobody else may list; the run's processes are told it in
+ * which is random, in a directory that no other user may list; the run's processes get it in
  * their environment, which other users cannot read:
  *
  *	0600 /dev/shm/vprof-aW3xQ1			of an ordinary user
@@ -361,7 +361,7 @@ static bool is_younger(const struct stat *st, long s)
 }
 
 /* A file that is still being made belongs to a drainer, though it may not be locked yet; if its maker was
- * killed, it was never completed.  Only a name of ours says that such a file is an arena at all: of one whose path was told,
+ * killed, it was never completed.  Only a name of ours says that such a file is an arena at all: of one whose path was given,
  * its first word has to. */
 static bool is_arena(int fd, const struct stat *st, bool told)
 {
@@ -375,7 +375,7 @@ static bool is_arena(int fd, const struct stat *st, bool told)
 /*
  * An arena with a free lock: open, and locked by us.  Root's may be written by every process that knows its name.
  * Root neither touches nor counts another user's.  The owner is checked through the descriptor, since a name in
- * /dev/shm may mean another file by now.  told: by a run, or by a process; it may belong to the user who ran sudo.
+ * /dev/shm may mean another file by now.  told: a run or a process gave the path; it may belong to the user who ran sudo.
  * What is no plain file is not even opened: a device may act on that.
  */
 static int open_orphan(int dir, const char *name, bool told)
@@ -411,7 +411,7 @@ static bool remove_open(int dir, const char *name, int fd)
 }
 
 /*
- * The arena of a path that was told; *ret_dir is its directory.  The path may be a lie: a process that root records says
+ * The arena of a path that was given; *ret_dir is its directory.  The path may be a lie: a process that root records says
  * what it likes.  So nobody else may be able to exchange a name on the way (base/ours.h), and the last one is opened and
  * removed by the directory's descriptor.  A search for orphans (below) holds their locks for a moment.
  */

@@ -101,7 +101,7 @@ static void find_listeners(struct record_bpf *p, pid_t pid, const char *table, c
 }
 
 /* "0000: 00000002 00000000 00010000 0001 01 4711 /run/x.sock"; 00010000: it listens.  An abstract one begins with '@', and is not
- * written as it is if there are more zeros in it: such a path is learnt from its first request. */
+ * written as it is if there are more zeros in it: the path of such a socket is known from its first request. */
 static void find_paths(struct record_bpf *p, pid_t pid, const struct map *inodes)
 {
 	char path[64], line[512], text[EXCHANGE_PATH_MAX];

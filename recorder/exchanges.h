@@ -14,10 +14,10 @@ struct btf;
 /* Decides whether the programs are loaded.  -ENOSYS: they are wanted, but this kernel does not report the arrival of bytes. */
 int exchanges_choose(struct record_bpf *p, const struct btf *btf, bool wanted, struct diag *reterr);
 
-/* Of all processes of the tree: the TCP ports, and the paths, that they listen on. */
+/* Finds the TCP ports and the paths on which the processes of the tree listen. */
 void exchanges_find_ports(struct record_bpf *p, pid_t pid);
 
-/* A Unix socket's, as /proc/net/unix writes it; without room it is left out. */
+/* Adds the path of a Unix socket, as /proc/net/unix writes it; without room it is left out. */
 void exchanges_add_path(struct exchange_paths *paths, const char *text);
 
 /* What the programs take, on all sockets of the machine, for one exchange, by the kernel's statistics of a second: to be called often, with the number of them so far. */
@@ -30,7 +30,7 @@ struct exchange_cost {			/* zeroed at first */
 void exchange_cost_look(struct exchange_cost *c, const struct record_bpf *p, uint64_t now_ns, uint64_t exchange_cnt);
 void exchange_cost_end(struct exchange_cost *c);
 
-/* Detached: what was answered last on each connection, into the file. */
+/* With the programs detached, writes what was answered last on each connection to the file. */
 void exchanges_end(const struct record_bpf *p, struct writer *w);
 
 /* Addresses of Unix sockets. */

@@ -6,12 +6,12 @@
  * leaves' shares, and its blocks are the sums of their blocks.  A leaf belongs to:
  *
  *	a body, a function that is a leaf	the function; in none: unknown
- *	a wait for a CPU, of whomever		the run queue; of a request on a socket, where it was taken from one that could have run: the
- *						function, whose running time takes that long here
+ *	a wait for a CPU, of any thread	the run queue; for a request on a socket whose thread was preempted: the
+ *						function that ran then, whose running time takes that long
  *	a blame with a function			that function
- *	a blame of a peer			the peer; told with it: the function that waited most
+ *	a blame of a peer			the peer; reported with it: the function that waited most
  *	a blame of another device		the function that waited, if one has a probe; else the device
- *	an io wait or sleep of nobody else	the function that waited
+ *	an io wait or sleep without a blame	the function that waited
  *	any other wait without a blame		unknown: the function that waited only suffers it
  *
  * A function that acts in several ways is one cause.  The report shows its largest state, its largest way of acting, and the
@@ -67,7 +67,7 @@ static void set_function(struct summed_cause *c, const struct node *n)
 	c->line = n->line;
 }
 
-/* The other end of a connection, or a file, for which some function waits, or a request that was put aside. */
+/* The cause is a peer: the other end of a connection, or a file, for which a function waits, or a request that was put aside. */
 static void set_peer(struct arena *arena, struct summed_cause *c, const struct node *wait, const struct node *blame)
 {
 	c->known = c->is_wait = true;
@@ -94,7 +94,7 @@ static void set_waiting(struct summed_cause *c, const struct node *wait)
 		set_function(c, wait);
 }
 
-/* Preempted in that function. */
+/* The thread was preempted in that function. */
 static bool is_preempted(const struct node *n)
 {
 	return n && n->is_wait && n->wait == STATE_RUNNABLE && n->function;
@@ -148,7 +148,7 @@ static const struct node **waits_above(const struct findings *f)
 	return waits;
 }
 
-/* The rest of a path of blames that has no name is its function's own running time. */
+/* A blame without a name, below one with a name, is that one's own running time. */
 static const struct node *blamed(const struct findings *f, const struct node *n)
 {
 	const struct node *above = n->parent == NODE_NONE ? NULL : &f->nodes.items[n->parent];
@@ -465,7 +465,7 @@ static uint32_t doer_of(const struct findings *f, const struct leaf *leaf)
 	return n->function && strcmp(n->function, leaf->as.function) == 0 ? n->id : leaf->wait ? leaf->wait->id : NODE_NONE;
 }
 
-/* Of requests on sockets, whose functions are all those of stacks. */
+/* For requests on sockets: their functions are all those of stacks. */
 static void give_to_carrier(const struct findings *f, struct leaf *leaves, size_t cnt)
 {
 	_cleanup_(freep) struct carried *all = xcalloc(cnt + 1, sizeof(*all));

@@ -9,7 +9,7 @@ static bool is_same(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* It is nearly all a wait of its own, not one for a thread or somebody else who is known. */
+/* It is nearly all a wait of its own, not one for a known thread or peer. */
 static bool waits_itself(const struct summed_cause *c)
 {
 	return c->known && c->function && !c->peer && c->is_wait && !c->is_mixed && c->has_waiter && c->how != HOW_QUEUE &&

@@ -2,15 +2,15 @@
 /*
  * compare.h - two sides of runs, or of hosts, base and head: what differs, by how much, how sure that is.
  *
- * The unit of inference is the run, because the intervals of one run resemble each other.  The figure of a side is the geometric
+ * The unit of inference is the run: the intervals of one run resemble each other.  The figure of a side is the geometric
  * mean of its runs' figures (the arithmetic mean if one of them is 0).  Example: p99 of three runs each, in ms:
  *
  *	base 10, 12, 11; head 15, 14, 17	ratio 1.40, 95 % 1.15 to 1.71: worse
  *
  * Sides with fewer than COMPARE_RUNS_MIN runs have figures, and no verdict.
  *
- * Of a fleet the host is the unit: what differs between hosts is in all runs of one.  What is said of runs here holds for hosts
- * then, which are compared as one run each, and there have to be COMPARE_HOSTS_MIN.
+ * In a fleet the host is the unit: what differs between hosts is in all runs of one.  What this file says of runs holds for hosts
+ * then: each is compared as one run, and COMPARE_HOSTS_MIN of them are needed.
  */
 #ifndef ANALYSIS_COMPARE_COMPARE_H
 #define ANALYSIS_COMPARE_COMPARE_H
@@ -20,7 +20,7 @@
 
 #define COMPARE_RUNS_MIN 3
 #define COMPARE_HOSTS_MIN 5
-#define COMPARE_SAME 0.1		/* the same: a difference of more than this is excluded */
+#define COMPARE_SAME 0.1		/* verdict "same": the confidence interval excludes a larger difference */
 
 enum side { SIDE_BASE, SIDE_HEAD, SIDE_CNT };
 

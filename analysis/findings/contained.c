@@ -7,7 +7,7 @@
  *	handle_request 100.0 %		only contains it
  *	hash_payload 7.0 %		another
  *
- * Of a function and a wait of its own with nearly all of it, the wait is told, wherever it ranks: it says more.
+ * If a function is nearly all one wait of its own, the wait is reported, wherever it ranks: it says more.
  */
 #include "analysis/findings/findings.h"
 
@@ -84,7 +84,7 @@ bool factor_only_contains(const struct findings *f, uint32_t x, const uint32_t *
 	return false;
 }
 
-/* Whether to tell order[i], of cnt ranked ones of which the first told are told. */
+/* Whether to report order[i], of cnt ranked ones of which the first `told` are reported. */
 static bool is_another(const struct findings *f, const uint32_t *order, size_t cnt, size_t told, size_t i, double threshold)
 {
 	const struct factor *x = &f->factors.items[order[i]];
@@ -101,7 +101,7 @@ static bool is_another(const struct findings *f, const uint32_t *order, size_t c
 	return true;
 }
 
-size_t factors_select_told(const struct findings *f, const struct select_options *o, uint32_t **ret_order)
+size_t factors_select_reported(const struct findings *f, const struct select_options *o, uint32_t **ret_order)
 {
 	struct select_options all = *o;
 	uint32_t *order;

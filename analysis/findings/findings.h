@@ -29,15 +29,15 @@ const char *node_kind_name(enum node_kind kind);	/* "interval", "function", ... 
 struct node {
 	uint32_t id, parent;		/* parent: NODE_NONE for nodes[0] */
 	enum node_kind kind;
-	const char *function;		/* NULL: none (interval, queue wait), of a blame unknown; blame: "(disk)", "(nic)", "(timer)", "(kernel)", or
-					 * a peer, "(127.0.0.1:5400)" */
+	const char *function;		/* NULL: none (interval, queue wait), or unknown (blame); blame: "(disk)", "(nic)", "(timer)", "(kernel)", or
+					 * a peer, such as "(127.0.0.1:5400)" */
 	const char *file;		/* NULL if unknown */
 	uint32_t line;			/* 0 if unknown */
 	const char *call_site;		/* "server.c:28"; several joined by ","; NULL if unknown */
 	bool is_wait;			/* wait is meaningful: NODE_WAIT, and blame of a blocked waker */
 	enum trace_state wait;
 	const char *device;		/* blame of a waker that waited for one: "disk", "nic", "timer", "kernel"; else NULL */
-	const char *put_aside, *taken_up;	/* queue wait: the functions between which it mostly lies; NULL: not known, or no queue wait */
+	const char *put_aside, *taken_up;	/* queue wait: the functions before and after most of it; NULL: not known, or no queue wait */
 	double mean_ns;
 	double variance_ns2;
 	double share;			/* Cov(X,T)/Var(T) */
@@ -47,7 +47,7 @@ struct node {
 	double calls_per_interval;	/* function nodes; else 0 */
 	double presence;		/* fraction of the intervals in which it took time or was called */
 	bool open;			/* calls functions of the project that were not probed */
-	uint64_t samples;		/* on which its time rests, so that it has no variance (variance_ns2, variance_share); 0: it is exact */
+	uint64_t samples;		/* its time is estimated from these, and has no variance (variance_ns2, variance_share); 0: it is exact */
 };
 
 /* A node with more children than this has only the larger ones of its pairs (in very large trees any node), see
@@ -106,14 +106,14 @@ struct factor {
 	double tail_share;		/* (E[X|tail] - E[X]) / (E[T|tail] - E[T]); only if has_tail */
 	bool has_tail;			/* at least 100 intervals are in the tail, and not all are */
 	double work_share;		/* of what inherent work leaves: E Cov(X,T|W) / E Var(T|W) */
-	bool has_work_share;		/* work was noted; not of a pair */
+	bool has_work_share;		/* work was noted; pairs have none */
 	double work_ci95[2];
 	bool has_work_ci95;		/* as has_work_share, if work leaves anything */
 	double trimmed_share;		/* share without the few intervals that carry the variance */
-	bool has_trimmed;		/* there are such (warning "outliers"); not of a pair */
+	bool has_trimmed;		/* there are such intervals (warning "outliers"); pairs have none */
 	double mean_ns;
 	double presence;		/* fraction of the intervals in which it took time */
-	bool has_presence;		/* not of a pair */
+	bool has_presence;		/* pairs have none */
 	bool open;
 	uint64_t samples;		/* as in struct node: no variance_share, no paper_contribution */
 	strings call_sites;		/* sorted; items in the findings' arena, array too */
@@ -128,7 +128,7 @@ static inline bool factor_is_runqueue(const struct factor *x)
 
 /* Exact drop of Var(T), as a fraction, were the factor's time always its mean and nothing else changed:
  * own part and twice the shared one.  Negative: it makes up for something else. */
-static inline double factor_gain(const struct factor *x)	/* not of one that rests on samples */
+static inline double factor_gain(const struct factor *x)	/* a factor estimated from samples has none */
 {
 	return 2 * x->share - x->variance_share;
 }
@@ -172,7 +172,7 @@ struct part {
 	double slow_presence, fast_presence;	/* fractions of these groups in which it took time */
 	double variance_share;		/* Var(X)/Var(T) */
 	double other_pairs;		/* 2 Cov/Var(T) with all parts that are in no pair below with it */
-	bool is_estimated;		/* rests on samples: no variance_share, no pairs, no presence */
+	bool is_estimated;		/* estimated from samples: no variance_share, no pairs, no presence */
 	const double *bin_ns;		/* per bin: sum over its intervals; in the arena; NULL: there are no bins */
 	const uint64_t *bin_present;	/* per bin: intervals in which it took time */
 };
@@ -220,44 +220,44 @@ enum cause_how { HOW_CPU, HOW_LOCK, HOW_QUEUE, HOW_IO, HOW_RUNQUEUE, HOW_OTHER }
 const char *cause_how_name(enum cause_how how);	/* "cpu", "lock", ... */
 
 /*
- * All time of one last known doer, over the whole tree: every nanosecond of the critical paths is in exactly one of these, so the
- * shares sum to 1.  One of them may be unknown.
+ * All time of one cause, the last known in a chain of wakers, over the whole tree: every nanosecond of the critical paths has exactly one, so the
+ * shares sum to 1.  One cause may be unknown.
  */
 struct summed_cause {
 	bool known;
 	const char *function, *file;	/* NULL: the run queue, a device, or unknown */
 	uint32_t line;			/* 0 if unknown */
-	bool is_wait;			/* it waited itself, nearly always in class wait; of the unknown: most of it did */
-	bool is_mixed;			/* now it ran, now it waited */
+	bool is_wait;			/* it was blocked itself, nearly always in class wait; of the unknown cause: most of its time was */
+	bool is_mixed;			/* it ran part of the time, and was blocked part of the time */
 	enum trace_state wait;
-	const char *peer;		/* not NULL: this is the doer, "HOST:PORT", a socket's path, or a file; function is where most of it was waited for */
+	const char *peer;		/* not NULL: it is the cause, "HOST:PORT", a socket's path, or a file; function then waited for most of it */
 	const char *device;		/* as a blame's */
-	enum cause_how how;		/* how it acts on the intervals: how_share of its share is so */
+	enum cause_how how;		/* its main way of acting on the intervals, for how_share of its share */
 	double how_share;
 	double share;			/* Cov(X,T)/Var(T) */
 	double ci95[2];			/* as in struct node */
 	bool has_ci95;
 	double mean_ns;
-	bool has_waiter;		/* the wait through which it acts most: of that function, or of the interval in none */
+	bool has_waiter;		/* the wait through which it acts most is known: waiter's, or the interval's own if that is NULL */
 	const char *waiter, *waiter_file;
 	uint32_t waiter_line;
 	enum trace_state waited;
 	double waiter_share;		/* of Var(T), through that wait */
 	VEC(uint32_t) places;		/* ids of nodes; array in the arena */
-	bool is_estimated;		/* some of these rest on samples */
+	bool is_estimated;		/* some of its places are estimated from samples */
 };
 
 struct before_by {
-	const char *function;		/* NULL: in none that was recorded and had ended */
+	const char *function;		/* NULL: outside all recorded calls that had ended */
 	double share;			/* of the variance of the time before the start; they sum to 1 */
 };
 
 /*
- * What may have gone before the intervals: a request that came while its thread was busy waited that long, at most.  From the end of the
+ * The time before the intervals: a request that came while its thread was busy waited that long, at most.  From the end of the
  * thread's last wait for a connection (poll, accept, read) to the start.
  */
 struct before_start {
-	uint64_t cnt;			/* intervals of which it is known; 0: of none */
+	uint64_t cnt;			/* intervals for which it is known */
 	double mean_ns, sd_ns;
 	int64_t p99_ns;
 	VEC(struct before_by) by;	/* largest first; array in the arena */
@@ -277,17 +277,17 @@ struct interval_summary {
 };
 
 /*
- * The cost of recording functions: intervals that were recorded in full (those above) against root-only ones, chosen
+ * The cost of recording functions: intervals that were recorded in full (those above) compared with root-only ones, chosen
  * by lot (record --sample).  Relative: 0.012 is 1.2 % more; low, high: the 95 % confidence interval.  A comparison
  * that was not made has the numbers 0.
  */
 struct probing {
-	uint64_t root_only_cnt;		/* 0: there were none, so nothing was measured */
+	uint64_t root_only_cnt;		/* 0: nothing was measured */
 	double root_only_mean_ns, root_only_variance_ns2;
 	int64_t root_only_p50_ns, root_only_p99_ns, root_only_max_ns;
 	bool measured;			/* both groups have at least PROBING_GROUP_MIN, and the ratio means something */
 	double mean, mean_low, mean_high;
-	bool has_variance;		/* ... and so does that of their variances */
+	bool has_variance;		/* ... and the ratio of their variances does as well */
 	double variance, variance_low, variance_high;
 };
 
@@ -341,7 +341,7 @@ struct cpu_other {
 
 #define OVERLOADED_SHARE 0.25		/* for comparison: a calm machine that starts a demo has 0.13 */
 
-/* Whether there were enough CPUs for the run's threads, and which processes used them; for the whole run, not one
+/* Whether there were enough CPUs for the run's threads, and which processes used them: for the whole run, not one
  * kind of interval. */
 struct cpu_found {
 	bool has_share;
@@ -381,10 +381,10 @@ struct findings {
 	strings interval_names;		/* all names of intervals in the trace, for choosing another */
 	uint64_t clamped;		/* invariants mended and counted, see analyze.h */
 	struct look look;		/* the trace's; not kept */
-	uint64_t samples, effective_samples;	/* in the intervals; how many equal ones would be as uncertain; not kept */
+	uint64_t samples, effective_samples;	/* in the intervals; the number of equal ones with the same uncertainty; not kept */
 };
 
-/* What is in parentheses where a blame's function is a peer: the length of it, from the second character on; 0: it is none. */
+/* The length of a peer's name in a blame's function: of the text in parentheses, from the second character on; 0: it is no peer. */
 size_t findings_peer_len(const char *function);
 
 struct findings *findings_new(void);
@@ -422,11 +422,11 @@ struct select_options {
 	bool paper, all;
 };
 size_t factors_select(const struct findings *f, const struct select_options *o, uint32_t **ret_order);
-/* For people: without functions that have little but what a factor before them has; the k best of the others.  With paper or all
- * the same as factors_select(). */
-size_t factors_select_told(const struct findings *f, const struct select_options *o, uint32_t **ret_order);
+/* For reports: leaves out functions that have little beyond a factor before them, and takes the k best of the others.  With paper or all,
+ * as factors_select(). */
+size_t factors_select_reported(const struct findings *f, const struct select_options *o, uint32_t **ret_order);
 
-/* Whether factor x is a function that has little but what one of the told ones has. */
+/* Whether factor x is a function that has little beyond one of the reported ones. */
 bool factor_only_contains(const struct findings *f, uint32_t x, const uint32_t *told, size_t cnt, double threshold);
 
 /* The same ranking by the shares that inherent work leaves; returns 0 if none was noted.  Ignores o->paper. */
@@ -434,18 +434,18 @@ size_t factors_select_after_work(const struct findings *f, const struct select_o
 				 uint32_t **ret_order);
 
 /*
- * The pairs worth a line beside the factors, above limit (a share, without its sign), largest first; the caller frees *ret.
+ * The pairs that a report lists beside the factors: above limit (a share, without its sign), largest first; the caller frees *ret.
  * hedges: those that offset each other, of siblings and across the tree; else those that take long together, across.
  * Texts are the findings'.
  */
-struct told_pair {
+struct reported_pair {
 	const char *labels[2], *below[2];	/* below: the siblings that contain them, or NULL */
 	double share, ci95[2];
 	bool has_ci95, across;
-	bool either;			/* a hedge in figures only: an interval has one of the two or the other */
+	bool either;			/* no real hedge: an interval has one of the two or the other */
 };
-size_t findings_pairs(const struct findings *f, bool hedges, double limit, struct told_pair **ret);
-/* What intervals have in the place of that function, or NULL: the other of the largest such pair. */
+size_t findings_pairs(const struct findings *f, bool hedges, double limit, struct reported_pair **ret);
+/* The function that intervals have in place of that one (of the largest such pair), or NULL. */
 const char *findings_instead_of(const struct findings *f, const char *function);
 
 #define NEARLY_ALL 0.8
@@ -466,10 +466,10 @@ uint64_t cause_intervals_needed(const struct findings *f, const struct summed_ca
 /* Rounds an estimated number of intervals up to two digits. */
 uint64_t intervals_rounded(double cnt);
 
-/* What a client feels is not in the interval: before its start there is more that varies. */
+/* The time before the intervals' start varies more than they do: a client feels that, and the interval does not have it. */
 bool findings_hidden_before_start(const struct findings *f);
 
-/* False: what had no room may be what causes the variance. */
+/* False: records were dropped, and these may be the cause of the variance. */
 bool findings_are_whole(const struct findings *f);
 
 double findings_others_cpus(const struct findings *f);

@@ -43,7 +43,7 @@ uint64_t factor_intervals_needed(const struct findings *f, const struct factor *
 	return needed(f, x->share, x->ci95, o->threshold);
 }
 
-/* What is called the cause has at least half of the share that is told: 52 % -+ 47 is not known well enough for that. */
+/* A cause that is called so has at least half of the reported share: 52 % -+ 47 is not known well enough for that. */
 uint64_t cause_intervals_needed(const struct findings *f, const struct summed_cause *c, double threshold)
 {
 	uint64_t counts, half;

@@ -29,7 +29,7 @@
 #define NEGLIGIBLE 1e-3			/* of a pair, at one of its places */
 #define MOSTLY_APART 0.5		/* part of the covariance of two times that are never in one interval */
 
-typedef VEC(struct told_pair) told_pairs;
+typedef VEC(struct reported_pair) reported_pairs;
 
 static bool is_member(const struct common_cause *c, uint32_t part)
 {
@@ -93,11 +93,11 @@ static bool siblings_are_apart(const struct findings *f, const struct factor *pa
 	return are_apart(covariance_ns2, products_ns2);
 }
 
-static void add_across(const struct findings *f, bool hedges, double limit, told_pairs *list)
+static void add_across(const struct findings *f, bool hedges, double limit, reported_pairs *list)
 {
 	for (size_t i = 0; i < f->part_pairs.cnt; i++) {
 		const struct part_pair *p = &f->part_pairs.items[i];
-		struct told_pair told = {
+		struct reported_pair told = {
 			.labels = { p->labels[0], p->labels[1] }, .share = p->share, .has_ci95 = p->has_ci95,
 			.ci95 = { p->ci95[0], p->ci95[1] }, .across = true,
 			.either = are_apart(p->covariance_ns2,
@@ -114,7 +114,7 @@ static void add_across(const struct findings *f, bool hedges, double limit, told
 	}
 }
 
-static void add_siblings(const struct findings *f, double limit, told_pairs *list)
+static void add_siblings(const struct findings *f, double limit, reported_pairs *list)
 {
 	_cleanup_(freep) bool *told = xcalloc(f->factors.cnt + 1, sizeof(*told));
 
@@ -129,7 +129,7 @@ static void add_siblings(const struct findings *f, double limit, told_pairs *lis
 		const struct factor *x = &f->factors.items[i];
 
 		if (x->kind == FACTOR_PAIR && x->share < -limit && !told[i])
-			VEC_ADD(list, (struct told_pair){
+			VEC_ADD(list, (struct reported_pair){
 				.labels = { x->functions[0], x->functions[1] }, .share = x->share,
 				.has_ci95 = x->has_ci95, .ci95 = { x->ci95[0], x->ci95[1] },
 				.either = siblings_are_apart(f, x) });
@@ -138,7 +138,7 @@ static void add_siblings(const struct findings *f, double limit, told_pairs *lis
 
 static int largest_first(const void *a, const void *b)
 {
-	const struct told_pair *x = a, *y = b;
+	const struct reported_pair *x = a, *y = b;
 	int r;
 
 	if (fabs(x->share) != fabs(y->share))
@@ -147,9 +147,9 @@ static int largest_first(const void *a, const void *b)
 	return r ? r : strcmp(x->labels[1], y->labels[1]);
 }
 
-size_t findings_pairs(const struct findings *f, bool hedges, double limit, struct told_pair **ret)
+size_t findings_pairs(const struct findings *f, bool hedges, double limit, struct reported_pair **ret)
 {
-	told_pairs list = { NULL, 0, 0 };
+	reported_pairs list = { NULL, 0, 0 };
 
 	add_across(f, hedges, limit, &list);
 	if (hedges)
@@ -171,7 +171,7 @@ static bool is_label_of(const char *label, const char *function)
 
 const char *findings_instead_of(const struct findings *f, const char *function)
 {
-	_cleanup_(freep) struct told_pair *pairs = NULL;
+	_cleanup_(freep) struct reported_pair *pairs = NULL;
 	size_t cnt = function ? findings_pairs(f, true, FACTORS_THRESHOLD_DEFAULT, &pairs) : 0;
 
 	for (size_t i = 0; i < cnt; i++)

@@ -7,7 +7,7 @@
  *
  *	(sum d^2)^2 / sum d^4,  d = T - mean T of the sample's request
  *
- * Below SAMPLED_LEAST of these no share is told: the samples are the function's that called it, and if that has too few as well,
+ * Below SAMPLED_LEAST of these no share is reported: the samples go to the function that called it, and if that has too few as well,
  * in the end they are what they were without samples, running time in no function.
  */
 #ifndef ANALYSIS_PASS_SAMPLED_H

@@ -39,7 +39,7 @@ void moments_end(struct moments *m);
 /* All weights had this common divisor: makes the sums as if they had been added divided by it. */
 void moments_divide(struct moments *m, uint32_t unit);
 
-/* Sums that were made elsewhere: those of a place, of a tree with so many; the product of two siblings. */
+/* Sums that were made elsewhere: those of a place, of a tree with that many places; the product of two siblings. */
 void moments_set(struct moments *m, const struct vtree *v, uint32_t place, const struct sums *sums);
 void moments_set_pair(struct moments *m, const struct vtree *v, uint32_t a, uint32_t b, __int128 xy);
 

@@ -55,7 +55,7 @@ static void warn_sample_cost(const struct analysis *a)
 			      "large, that of %s by %.0f points or so; look again on a quieter machine", most->function, 100 * worst);
 }
 
-/* There are samples, and nothing is told of them. */
+/* There are samples, and too few to report anything. */
 static void warn_few_samples(const struct analysis *a)
 {
 	if (!a->t->look.sample_ns)

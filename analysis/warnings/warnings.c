@@ -438,7 +438,7 @@ static void warn_drift(const struct analysis *a, const struct times *times, cons
 }
 
 /* -20 %, or, for more than 100 %, its meaning: Var(T) = Var(X) + Var(Y) + 2 Cov is 1 of 1 - share without it. */
-static void add_hedge(const struct analysis *a, const struct told_pair *p)
+static void add_hedge(const struct analysis *a, const struct reported_pair *p)
 {
 	_cleanup_(str_release) struct str size = STR_INIT;
 
@@ -451,7 +451,7 @@ static void add_hedge(const struct analysis *a, const struct told_pair *p)
 		      "look at what divides the time between them", p->labels[0], p->labels[1], str_cstr(&size));
 }
 
-static void add_either(const struct analysis *a, const struct told_pair *p)
+static void add_either(const struct analysis *a, const struct reported_pair *p)
 {
 	findings_warn(a->f, "either",
 		      "intervals take their time in %s or in %s, seldom in both: the shares of these two say which of them an interval "
@@ -462,12 +462,12 @@ static void add_either(const struct analysis *a, const struct told_pair *p)
 /* The largest pair whose parts surely offset each other, and the largest that stands for each other. */
 static void warn_hedge(const struct analysis *a)
 {
-	_cleanup_(freep) struct told_pair *pairs = NULL;
+	_cleanup_(freep) struct reported_pair *pairs = NULL;
 	size_t cnt = findings_pairs(a->f, true, FACTORS_THRESHOLD_DEFAULT, &pairs);
 	bool told[2] = { false, false };
 
 	for (size_t i = 0; i < cnt; i++) {
-		const struct told_pair *p = &pairs[i];
+		const struct reported_pair *p = &pairs[i];
 
 		if (told[p->either] || !p->has_ci95 || p->ci95[1] >= 0)
 			continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * symbol.h - whether a symbol is the variable that somebody means.
+ * symbol.h - whether a symbol is the variable that is meant.
  *
  *	log_lock	log_lock of C, also a static one in a function (log_lock.3); of C++ server::log_lock and
  *			(anonymous namespace)::log_lock, for either of which log_lock is enough

@@ -2,7 +2,7 @@
 /*
  * iterate_from.c - `vprof iterate --from RUN`: what a look found (vprof-look(1)) is where to begin.
  *
- *	the answer is a wait, or exact	it is told, and nothing is rebuilt: probes would not make it more exact
+ *	the answer is a wait, or exact	it is reported, and nothing is rebuilt: probes would not make it more exact
  *	a running function		the first plan: functions around all that has 2 % of the variance, running functions whose share
  *					may reach 5 %, and what these call
  */

@@ -6,7 +6,7 @@
  * for the log as well, and a background thread sleeps with the log's lock, in sync_log(): that takes longer.  So a faster
  * checksum() would bring nothing, and less sleep with the lock nearly all there is to gain.
  *
- *	server [REQUESTS]		ends after so many; default: it goes on
+ *	server [REQUESTS]		ends after REQUESTS; default: it goes on
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -50,7 +50,7 @@ int64_t now_ns(void)
 	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-/* Notes that an answer was wrong; the first one is told in full.  Returns false. */
+/* Notes that an answer was wrong; the first one is kept in full.  Returns false. */
 __attribute__((format(printf, 2, 3)))
 static bool wrong(struct client *c, const char *format, ...)
 {

@@ -8,7 +8,7 @@
  *	client_check_sum()	the shared counter holds what all connections have added
  *	client_close()
  *
- * What goes wrong is counted in error_cnt and told in first_error; nothing is printed here.
+ * Errors are counted in error_cnt, the first one is in first_error; nothing is printed here.
  */
 #ifndef MEMCACHED_CLIENT_H
 #define MEMCACHED_CLIENT_H

@@ -7,13 +7,13 @@
 #
 # pgbench's transactions on one server in which 0 to 500 functions are recorded, each right after the same on the
 # plain one, ROUNDS times (4), TRANSACTIONS (1000) of each of 4 clients; COUNTS: only these
-# rows; MORE: the rounds that the last runs left in DIR count as well, so many rounds may be run bit by bit.  The server of all
+# rows; MORE: the rounds that the last runs left in DIR count as well, so rounds may be run bit by bit.  The server of all
 # rows but those with "only" and "rdtsc" has all probes: those that are not recorded are dormant, and count in what it costs;
 # they stand aside there and where "auto" records few (vprof build --sampled).
 #
 #	dormant		it is not recorded at all
 #	0		intervals and waits are
-#	1 10 100 500	so many functions: of those that a transaction calls, as a first run shows, the nearest to its
+#	1 10 100 500	that many functions: of those that a transaction calls, as a first run shows, the nearest to its
 #			root, of these the most called first: the 500 have palloc() and stack_is_too_deep() among them
 #	500_seldom	those 500 that are called least often, as a budget (vprof iterate --overhead) chooses them
 #	500_auto	the 500 nearest in as many transactions as the budget allows (vprof record --sample auto)

@@ -87,7 +87,7 @@ cause() {
 		END { if (!found) print 0 }' "$work/$1.causes"
 }
 
-# Of the I/O of transactions that somebody let go on: how many waits, and which part of them the disk did, or a thread of
+# Of the I/O waits of transactions that have a waker: how many, and which part of them the disk ended, or a thread of
 # the kernel that stands between (the journal's).
 ended_by_disk() {
 	awk '

@@ -15,7 +15,7 @@
 # value a line; cmdstat_* is what Redis itself says of its commands (INFO commandstats): calls,
 # and microseconds a call.  --against: the same load on another server as well, before
 # (before_*) and after (after_*), unrecorded; so that both have the machine as it was just then.
-# --io-threads: so many threads write the replies (1: the main thread alone).
+# --io-threads: that many threads write the replies (1: the main thread alone).
 # The exit status is 0 if every load was answered and the server ended well.
 set -eu
 

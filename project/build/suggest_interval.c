@@ -63,7 +63,7 @@ static void blank_unread(char *text)
 	}
 }
 
-/* NAME, then "(", and no word, "." or "->" before it: a member of that name is somebody else's function. */
+/* NAME, then "(", and no word, "." or "->" before it: a member of that name is another function. */
 static bool calls(const char *text, const char *end, const char *name)
 {
 	size_t len = strlen(name);

@@ -14,7 +14,7 @@
 #include "project/build/unit_report.h"
 #include "project/notices.h"
 
-#define UNITS_TOLD 5
+#define UNITS_LISTED 5
 
 const char *how_uncounted(const struct unit *u)
 {
@@ -100,7 +100,7 @@ void warn_untouched(const units *scanned)
 	const struct unit *first;
 	size_t cnt = uncounted_cnt(scanned, &first), told = 0;
 
-	for (size_t u = 0; u < scanned->cnt && told < UNITS_TOLD; u++) {
+	for (size_t u = 0; u < scanned->cnt && told < UNITS_LISTED; u++) {
 		const struct unit *unit = scanned->items[u];
 
 		if (!unit_is_uncounted(unit))

@@ -25,7 +25,7 @@ const char *config_path(void);
 
 /*
  * Opens it.  -ENOENT without a message: there is none.  EXIT_ENVIRONMENT if it lies above the current directory and
- * somebody else may write it: in a shared directory such as /tmp, one user could make vprof run commands as another.
+ * another user may write it: in a shared directory such as /tmp, one user could make vprof run commands as another.
  * Files of root are accepted.
  */
 int config_open(struct diag *reterr);

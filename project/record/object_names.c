@@ -56,7 +56,7 @@ static int by_start(const void *pa, const void *pb)
 	return (a->name > b->name) - (a->name < b->name);
 }
 
-/* Several symbols may stand for one variable.  Among so many before the address, one that holds it is found. */
+/* Several symbols may stand for one variable.  This many before the address are searched for one that holds it. */
 static void take_object(void *arg, uint64_t object, uint64_t address)
 {
 	struct naming *n = arg;

@@ -52,7 +52,7 @@ static void add_size(struct str *line, double share)
 		str_addf(line, "the variance would be %.1f times as large if they did not", 1 - share);
 }
 
-static void add_pair(struct str *line, const struct told_pair *p, bool hedge)
+static void add_pair(struct str *line, const struct reported_pair *p, bool hedge)
 {
 	if (p->either) {
 		str_addf(line, "either: intervals take their time in %s or in %s, seldom in both", p->labels[0], p->labels[1]);
@@ -67,12 +67,12 @@ static void add_pair(struct str *line, const struct told_pair *p, bool hedge)
 
 static void print_pairs(const struct style *s, const struct view_input *in, bool hedges)
 {
-	_cleanup_(freep) struct told_pair *pairs = NULL;
+	_cleanup_(freep) struct reported_pair *pairs = NULL;
 	size_t cnt = findings_pairs(in->findings, hedges, in->options.ranking.threshold, &pairs);
 	size_t shown = 0;
 
 	for (size_t i = 0; i < cnt && (shown < PAIRS_SHOWN || in->options.ranking.all); i++) {
-		const struct told_pair *p = &pairs[i];
+		const struct reported_pair *p = &pairs[i];
 		_cleanup_(str_release) struct str line = STR_INIT;
 
 		if (p->has_ci95 && p->ci95[0] <= 0 && p->ci95[1] >= 0)
@@ -144,7 +144,7 @@ static json_t *labels_json(const char *const *labels)
 json_t *hedges_json(const struct findings *f)
 {
 	json_t *list = json_array();
-	_cleanup_(freep) struct told_pair *hedges = NULL;
+	_cleanup_(freep) struct reported_pair *hedges = NULL;
 	size_t cnt = findings_pairs(f, true, HEDGE_MIN, &hedges);
 
 	for (size_t i = 0; i < cnt; i++) {

@@ -313,7 +313,7 @@ static void factors_text(const struct style *s, const struct view_input *in)
 	_cleanup_(freep) char *sentence = sentence_text(in->findings, &in->options.ranking, s->utf8);
 	_cleanup_(freep) uint32_t *order = NULL;
 	_cleanup_(freep) size_t *work_ranks = NULL;
-	size_t cnt = factors_select_told(in->findings, &in->options.ranking, &order), more = count_all(in) - cnt;
+	size_t cnt = factors_select_reported(in->findings, &in->options.ranking, &order), more = count_all(in) - cnt;
 	struct drawing d = { .s = s, .in = in, .cnt = cnt, .ranked_cnt = cnt,
 			     .paper = in->options.ranking.paper };
 

@@ -136,7 +136,7 @@ static void print_first_factors(const struct style *s, const struct view_input *
 	const struct select_options *o = &in->options.ranking;
 	_cleanup_(table_freep) struct table *t = table_new();
 	_cleanup_(freep) uint32_t *order = NULL;
-	size_t cnt = factors_select_told(in->findings, o, &order);
+	size_t cnt = factors_select_reported(in->findings, o, &order);
 
 	table_column(t, "", TABLE_RIGHT);
 	table_column(t, "", TABLE_RIGHT);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cause_words.h - words a cause summed over the tree.  Private to report/.
+ * cause_words.h - the texts for a cause (struct summed_cause).  Private to report/.
  */
 #ifndef REPORT_WORDS_CAUSE_WORDS_H
 #define REPORT_WORDS_CAUSE_WORDS_H
@@ -10,25 +10,25 @@
 #include "analysis/findings/findings.h"
 #include "base/str.h"
 
-/* "flush_log", "waiting for a CPU", "the disk", "unknown"; the caller frees it. */
+/* Names it: "flush_log", "waiting for a CPU", "the disk", "unknown".  The caller frees the text. */
 char *cause_label(const struct summed_cause *c);
 
-/* " (server.c:41)"; nothing where it is not known. */
+/* Adds " (server.c:41)"; nothing if the place is not known. */
 void add_place(struct str *to, const char *file, uint32_t line);
 
-/* "sleep wait", "io wait for the disk", "running time"; "" if the label says it already. */
+/* Names its state: "sleep wait", "io wait for the disk", "running time"; "" if the label has it already.  The caller frees the text. */
 char *cause_state(const struct summed_cause *c);
 
-/* "lock wait in log_append", through which it acts; "" if it acts directly. */
+/* Names the wait through which it acts: "lock wait in log_append"; "" if it acts directly.  The caller frees the text. */
 char *cause_through(const struct summed_cause *c);
 
-/* ": log_append › lock wait because of flush_log, which sleeps"; nothing where there is nothing to add. */
+/* Adds how it acts: ": log_append › lock wait because of flush_log, which sleeps"; nothing if the label has that already. */
 void cause_add_how(struct str *to, const struct findings *f, const struct summed_cause *c, bool utf8);
 
-/* Of an unknown cause: adds why it is unknown, and what would name it. */
+/* Adds why an unknown cause is unknown, and what would name it. */
 void cause_add_why_unknown(struct str *to, const struct findings *f, const struct summed_cause *c, bool utf8);
 
-/* The thread idles in its loop, for an unknown file or connection, while a request waits for its turn. */
+/* Whether the cause is a thread that idles in its loop, for an unknown file or connection, while a request waits for its turn. */
 bool cause_is_parked(const struct summed_cause *c);
 
 #endif

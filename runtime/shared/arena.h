@@ -116,7 +116,7 @@ struct arena_experiment {
 	uint32_t top __attribute__((aligned(64)));	/* no slot above takes part */
 	uint32_t open_cnt;		/* stretches under way */
 	uint64_t hit_cnt;		/* times that a thread was in the target */
-	uint64_t outside_cnt;		/* waits for somebody outside of the run */
+	uint64_t outside_cnt;		/* waits for a thread or peer outside the run */
 	uint64_t until_cnt;		/* sleeps until a time, while a block was in force */
 	uint64_t tick_cnt;
 	uint32_t ticks_error, ticks_refused;	/* errno of the last thread that got none; how many got none */

@@ -25,7 +25,7 @@ enum { OUTSIDE_FILES = 8 };
 
 /*
  * The waker for a wait's record: where these descriptors, which ended it, lead to.  0: not known.  Of several peers it is the one
- * that this program has connected to: who puts a request aside mostly waits for that.  Two of these cannot be told apart, nor can what
+ * that this program has connected to: a thread that puts a request aside mostly waits for that.  Two of these cannot be distinguished, nor can what
  * has no name, so it is 0 then, and where there are more than OUTSIDE_FILES.
  */
 uint64_t outside_waker(const int *files, unsigned int cnt);

@@ -43,7 +43,7 @@ void poll_end(struct poll_wait *p)
 	wait_end(&p->wait);
 }
 
-/* Whether to look for what fed one of the files: a thread, a timer that expired, or somebody outside. */
+/* Whether to look for what fed one of the files: a thread, a timer that expired, or a peer outside. */
 static bool has_reason(struct poll_wait *p, int r)
 {
 	p->wait.result = r <= 0;

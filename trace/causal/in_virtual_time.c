@@ -31,7 +31,7 @@ static int by_thread(const void *x, const void *y)
 	return a->shift_ns < b->shift_ns ? -1 : a->shift_ns > b->shift_ns;
 }
 
-/* A clock that was told late seems to go back: it stands still. */
+/* A clock that was recorded late seems to go back: it stands still. */
 static void add_moment(struct clocks *c, struct clock *of, int64_t ns, int64_t shift_ns)
 {
 	const struct moment *last = of->cnt ? &c->moments.items[c->moments.cnt - 1] : NULL;
@@ -125,7 +125,7 @@ static void map_intervals(struct trace *t, const struct clocks *c, uint32_t targ
 		iv.start_ns = virtually(c, iv.start_tid, iv.start_ns);
 		iv.end_ns = virtually(c, iv.end_tid, iv.end_ns);
 		iv.idle_ns = iv.idle_ns ? virtually(c, iv.start_tid, iv.idle_ns) : 0;
-		if (iv.end_ns >= iv.start_ns)	/* else what threads told was lost */
+		if (iv.end_ns >= iv.start_ns)	/* else records of threads were lost */
 			t->intervals.items[kept++] = iv;
 	}
 	t->intervals.cnt = kept;

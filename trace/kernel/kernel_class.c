@@ -7,7 +7,7 @@
  * one file); else the class of its system call.  A page fault has no system call.
  *
  * Locks and condition variables both call futex(), and the kernel cannot tell them apart.  The arguments that
- * glibc passes can: it waits for a mutex with the plain operation and the value 2 (locked, somebody waits) at
+ * glibc passes can: it waits for a mutex with the plain operation and the value 2 (locked, a thread waits) at
  * the beginning of the object; for a thread's end with the thread's number as the value, not private;
  * everything else is `cond`, as bare futexes are (vprof-formats(5), WAITS).  For listed primitives this does
  * not matter: the runtime's own record has precedence.

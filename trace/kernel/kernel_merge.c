@@ -19,7 +19,7 @@
  *	-> lock 40..85 woken at 64 by T2, running 85..90
  *
  * Time in the run queue is cut out of it as well, before it blocked or where it never did.  I/O that never blocked
- * is none: the thread copied, and somebody took its CPU.  A lock that never did was spun for.
+ * is none: the thread copied, and another one took its CPU.  A lock that never did was spun for.
  *
  *	io 10..30 (it writes); preempted 15..28  -> running 10..15, runnable 15..28, running 28..30
  *	lock 10..30; preempted 15..28            -> lock 10..15, runnable 15..28, lock 28..30

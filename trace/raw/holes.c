@@ -174,7 +174,7 @@ static void find_neighbours(const struct settling *s, uint32_t thread, const str
 	*ret_after = at < cnt && c[at].thread == thread ? &c[at] : NULL;
 }
 
-/* told: the contents table says that the missing records are from since to until. */
+/* told: the missing records' times, from since to until, as the contents table has them. */
 static void add_thread(struct settling *s, const struct gap *gap, uint32_t thread, const struct raw_hole *told, bool is_named)
 {
 	const struct holes_chunk *before, *after;

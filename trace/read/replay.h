@@ -86,7 +86,7 @@ void replay_know_nesting(struct replay *p, struct map *outermost);
 void replay_reset(struct reading *rd);
 
 /* Segments and wakeups, from waits and histories; adds the waits to the histories.  wakers_known: threads last
- * at least until they woke somebody. */
+ * at least until they woke a thread. */
 void build_segments(struct reading *rd, bool wakers_known);
 
 void sid_history_release(struct sid_history *line);

@@ -2,7 +2,7 @@
 /*
  * segments.c - a thread's line of segments: running, but for its waits.
  *
- * A thread is known from its first record to its last, or to the last time it woke somebody.  Waits come as
+ * A thread is known from its first record to its last, or to the last time it woke a thread.  Waits come as
  * records (start, end, class, waker); of nested ones (a mutex inside a home-made lock) the outermost counts,
  * with the latest waker of all.  The rest is running, cut where the thread turns to another interval.
  *
@@ -250,7 +250,7 @@ static void add_running(struct reading *rd, struct holes *holes, uint32_t thread
 }
 
 /* Who ended waits[0], the outermost, or the latest waker of the cnt - 1 inside it.  If a thread released the
- * outermost, a time-out or somebody outside (a wait that polls) is not what ended it. */
+ * outermost, a time-out or a peer outside (a wait that polls) is not what ended it. */
 static const struct wait *latest_woken(const struct wait *waits, size_t cnt)
 {
 	const struct wait *latest = NULL;

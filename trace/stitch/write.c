@@ -272,7 +272,7 @@ static void write_edges(struct stitching *s)
 	}
 }
 
-/* Whether intervals of that name and run are called by others: those without a caller are somebody else's. */
+/* Whether intervals of that name and run are called by others: those without a caller belong to another. */
 static bool *find_called(const struct stitching *s)
 {
 	bool *called = xcalloc(s->t->interval_names.cnt * s->run_cnt + 1, sizeof(*called));

@@ -47,7 +47,7 @@ static char *told(const struct findings *f, const struct select_options *o)
 {
 	struct str s = STR_INIT;
 	uint32_t *order;
-	size_t cnt = factors_select_told(f, o, &order);
+	size_t cnt = factors_select_reported(f, o, &order);
 
 	for (size_t i = 0; i < cnt; i++) {
 		const struct factor *x = &f->factors.items[order[i]];
@@ -75,7 +75,7 @@ static void test_contained(void **state)
 	check(2, 8, (struct select_options){ 0, .05, false, false }, "wait:inner outer aside ");
 	/* outer has nothing but the lock. */
 	check(0, 8, (struct select_options){ 0, .05, false, false }, "wait:inner ");
-	/* k counts what is told. */
+	/* k counts what is reported. */
 	check(2, 8, (struct select_options){ 2, .05, false, false }, "wait:inner outer ");
 }
 
@@ -89,7 +89,7 @@ static void test_all(void **state)
 		struct select_options o = { 3, .05, paper, !paper };
 		size_t cnt = factors_select(f, &o, &order);
 
-		assert_int_equal(factors_select_told(f, &o, &told_order), cnt);
+		assert_int_equal(factors_select_reported(f, &o, &told_order), cnt);
 		assert_memory_equal(order, told_order, cnt * sizeof(*order));
 		free(order);
 		free(told_order);

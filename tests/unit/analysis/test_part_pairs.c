@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_part_pairs.c - pairs of parts across the tree: which are told, that all closes whatever is left out.
+ * test_part_pairs.c - pairs of parts across the tree: which are reported, that all closes whatever is left out.
  *
  * An interval is handle, which calls parse and reply; parse calls fill, reply calls drop, and many others.
  */
@@ -97,7 +97,7 @@ static void test_hedge(void **state)
 	static int64_t fill_ns[N], others_ns[N][2];
 	struct numbers n = { 5 };
 	_cleanup_(findings_freep) struct findings *f = NULL;
-	_cleanup_(freep) struct told_pair *told = NULL;
+	_cleanup_(freep) struct reported_pair *told = NULL;
 
 	(void)state;
 	for (size_t i = 0; i < N; i++) {
@@ -118,13 +118,13 @@ static void test_hedge(void **state)
 	assert_int_equal(findings_pairs(f, false, .5, &told), 0);
 }
 
-/* The same with a tenth of it: parse and reply are told, for most of theirs is of others. */
+/* The same with a tenth of it: parse and reply are reported, for most of theirs is of others. */
 static void test_hedge_of_siblings(void **state)
 {
 	static int64_t fill_ns[N], others_ns[N][10];
 	struct numbers n = { 6 };
 	_cleanup_(findings_freep) struct findings *f = NULL;
-	_cleanup_(freep) struct told_pair *told = NULL;
+	_cleanup_(freep) struct reported_pair *told = NULL;
 
 	(void)state;
 	for (size_t i = 0; i < N; i++) {
@@ -142,13 +142,13 @@ static void test_hedge_of_siblings(void **state)
 		assert_true(told[i].across && strcmp(told[i].below[0], "parse") == 0);
 }
 
-/* fill and drop take long together; f0 to f3 do as well, by a cause of their own, which is told as such. */
+/* fill and drop take long together; f0 to f3 do as well, by a cause of their own, which is reported as such. */
 static void test_companions(void **state)
 {
 	static int64_t fill_ns[N], others_ns[N][5];
 	struct numbers n = { 7 };
 	_cleanup_(findings_freep) struct findings *f = NULL;
-	_cleanup_(freep) struct told_pair *told = NULL;
+	_cleanup_(freep) struct reported_pair *told = NULL;
 
 	(void)state;
 	for (size_t i = 0; i < N; i++) {

@@ -38,11 +38,11 @@ static const char *warning_of(const struct findings *f, const char *code)
 	return NULL;
 }
 
-/* The pair's share is right, and it is told as what it is, in the warning, below the factors, and in JSON. */
+/* The pair's share is right, and it is reported as what it is, in the warning, below the factors, and in JSON. */
 static void want_told(const struct findings *f, double share, bool either)
 {
 	struct view_input in = input_of(f);
-	_cleanup_(freep) struct told_pair *told = NULL;
+	_cleanup_(freep) struct reported_pair *told = NULL;
 	_cleanup_(freep) char *text = text_of("factors", &in, true, 140);
 	json_t *o = json_of("factors", &in);
 
@@ -112,7 +112,7 @@ static void test_make_up(void **state)
 	assert_non_null(strstr(warning_of(f, "hedge"), "(the variance would be 60001.0 times as large if they did not)"));
 }
 
-/* f0 2, 4, 6 thousand, f1 5, 3, 4: Cov -2/3 million, Var(T) = 7, 7, 10: 2 million: -66.7 %, which is told as it is. */
+/* f0 2, 4, 6 thousand, f1 5, 3, 4: Cov -2/3 million, Var(T) = 7, 7, 10: 2 million: -66.7 %, which is reported as it is. */
 static void test_less_than_all(void **state)
 {
 	static const int64_t rows[3][2] = { { 2000, 5000 }, { 4000, 3000 }, { 6000, 4000 } };
