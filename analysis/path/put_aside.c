@@ -16,6 +16,7 @@ struct pair {
 struct put_aside {
 	struct map *index_of;		/* before << 32 | after -> index in pairs + 1 */
 	VEC(struct pair) pairs;
+	size_t before_hint, after_hint;	/* for timeline_last_begun() */
 };
 
 struct put_aside *put_aside_new(void)
@@ -36,10 +37,15 @@ void put_aside_free(struct put_aside *s)
 }
 
 /* Of its functions in [from, to): the innermost of the first that is there. */
-static uint32_t first_function(const struct timeline *tl, uint64_t tid, int64_t from_ns, int64_t to_ns)
+static uint32_t first_function(struct put_aside *s, const struct timeline *tl, uint64_t tid, int64_t from_ns, int64_t to_ns)
 {
+	uint32_t i = timeline_last_begun(tl, tid, from_ns + 1, &s->after_hint);
 	struct stack_walk w;
 
+	while (i != INVOCATION_NONE && tl->ends_ns[i] <= from_ns)
+		i = tl->parents[i];
+	if (i != INVOCATION_NONE)
+		return tl->trace->invocations.items[i].function;
 	for (stack_walk_init(&w, tl, tid, from_ns, to_ns); stack_walk_next(&w); )
 		if (w.innermost != INVOCATION_NONE)
 			return tl->trace->invocations.items[w.innermost].function;
@@ -47,10 +53,10 @@ static uint32_t first_function(const struct timeline *tl, uint64_t tid, int64_t 
 }
 
 /* The innermost at the last moment; if there is none, at the one before the latest call ended. */
-static uint32_t last_function(const struct timeline *tl, uint64_t tid, int64_t from_ns, int64_t to_ns)
+static uint32_t last_function(struct put_aside *s, const struct timeline *tl, uint64_t tid, int64_t from_ns, int64_t to_ns)
 {
 	while (to_ns > from_ns) {
-		uint32_t i = timeline_last_begun(tl, tid, to_ns);
+		uint32_t i = timeline_last_begun(tl, tid, to_ns, &s->before_hint);
 		int64_t left_ns = from_ns;
 
 		for (; i != INVOCATION_NONE && tl->ends_ns[i] < to_ns; i = tl->parents[i])
@@ -62,18 +68,18 @@ static uint32_t last_function(const struct timeline *tl, uint64_t tid, int64_t f
 	return FUNCTION_NONE;
 }
 
-static uint32_t function_before(const struct timeline *tl, const struct piece *p)
+static uint32_t function_before(struct put_aside *s, const struct timeline *tl, const struct piece *p)
 {
 	int64_t near_ns = p->end_ns - p->start_ns > NEAR_NS ? p->end_ns - NEAR_NS : p->start_ns;
 
-	return last_function(tl, p->owner_tid, near_ns, p->end_ns);
+	return last_function(s, tl, p->owner_tid, near_ns, p->end_ns);
 }
 
-static uint32_t function_after(const struct timeline *tl, const struct piece *p)
+static uint32_t function_after(struct put_aside *s, const struct timeline *tl, const struct piece *p)
 {
 	int64_t near_ns = p->end_ns - p->start_ns > NEAR_NS ? p->start_ns + NEAR_NS : p->end_ns;
 
-	return first_function(tl, p->owner_tid, p->start_ns, near_ns);
+	return first_function(s, tl, p->owner_tid, p->start_ns, near_ns);
 }
 
 /* path[first, end) is one stretch in the queue: between what was before it and what is after it. */
@@ -84,8 +90,8 @@ static void add_stretch(struct put_aside *s, const struct timeline *tl, const pi
 
 	if (first == 0 || end == path->cnt)
 		return;
-	before = function_before(tl, &path->items[first - 1]);
-	after = function_after(tl, &path->items[end]);
+	before = function_before(s, tl, &path->items[first - 1]);
+	after = function_after(s, tl, &path->items[end]);
 	if (before == FUNCTION_NONE || after == FUNCTION_NONE)
 		return;
 	slot = map_slot(s->index_of, (uint64_t)before << 32 | after);

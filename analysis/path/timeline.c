@@ -315,12 +315,17 @@ struct index_range timeline_started(const struct timeline *tl, uint64_t tid, int
 	return r;
 }
 
-uint32_t timeline_last_begun(const struct timeline *tl, uint64_t tid, int64_t before_ns)
+uint32_t timeline_last_begun(const struct timeline *tl, uint64_t tid, int64_t before_ns, size_t *hint)
 {
+	const struct invocation *items = tl->trace->invocations.items;
 	uint32_t thread = timeline_thread(tl, tid);
-	size_t cnt = thread == THREAD_NONE ? 0 : invocations_before(tl, thread, before_ns);
+	struct index_range r = { 0, 0 };
+	size_t cnt;
 
-	return cnt ? (uint32_t)(tl->threads.items[thread].invocations.first + cnt - 1) : INVOCATION_NONE;
+	if (thread != THREAD_NONE)
+		r = tl->threads.items[thread].invocations;
+	cnt = COUNT_BELOW(r, hint, i, items[i].start_ns < before_ns);
+	return cnt ? (uint32_t)(r.first + cnt - 1) : INVOCATION_NONE;
 }
 
 /* The innermost of inv and those around it that is still open after at_ns. */

@@ -135,8 +135,9 @@ void stack_walk_init(struct stack_walk *w, const struct timeline *tl, uint64_t t
 		     int64_t start_ns, int64_t end_ns);
 bool stack_walk_next(struct stack_walk *w);
 
-/* The last invocation of the thread that begins before that moment, whether it has ended or not; or INVOCATION_NONE. */
-uint32_t timeline_last_begun(const struct timeline *tl, uint64_t tid, int64_t before_ns);
+/* The last invocation of the thread that begins before that moment, whether it has ended or not; or INVOCATION_NONE.  hint: of a series of
+ * moments, each near the one before. */
+uint32_t timeline_last_begun(const struct timeline *tl, uint64_t tid, int64_t before_ns, size_t *hint);
 
 /* Turns round those from the first on. */
 void pieces_reverse(pieces *out, size_t first);

@@ -151,6 +151,15 @@ static void step(struct walk *w, int64_t floor_ns)
 		emit(w, start_ns, s->state);
 }
 
+/* More than limit + 1 of the thread's segments begin in the piece: it would take more than limit steps. */
+static bool has_many_segments(const struct timeline *tl, uint32_t thread, const struct piece *p, size_t limit)
+{
+	size_t last = limit < SIZE_MAX ? timeline_segment_before(tl, thread, p->end_ns) : SEGMENT_NONE;
+
+	return last != SEGMENT_NONE && last - tl->threads.items[thread].segments.first > limit &&
+	       tl->segments[last - limit - 1].start_ns >= p->start_ns;
+}
+
 /* One piece a segment, or hole, of the thread meanwhile. */
 static bool unfold_others(const struct timeline *tl, const struct piece *p, size_t limit,
 			  pieces *out)
@@ -159,6 +168,8 @@ static bool unfold_others(const struct timeline *tl, const struct piece *p, size
 	size_t first = out->cnt;
 	int64_t end_ns = p->end_ns;
 
+	if (has_many_segments(tl, thread, p, limit))
+		return false;
 	while (end_ns > p->start_ns) {
 		size_t i = timeline_segment_before(tl, thread, end_ns);
 		const struct segment *s = i == SEGMENT_NONE ? NULL : &tl->segments[i];
