@@ -15,7 +15,7 @@ cat >loop.c <<'C'
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { CLIENTS = 2, UPSTREAMS = 2, PING = CLIENTS + UPSTREAMS, FILES, REQUESTS = 300 };
+enum { CLIENTS = 2, UPSTREAMS = 2, PING = CLIENTS + UPSTREAMS, FILES, REQUESTS = 200 };
 static int fds[FILES], answered, saves;
 
 static int pass_on(int from, int to)
@@ -45,7 +45,7 @@ __attribute__((noinline)) void save(void)
 	FILE *f = fopen("saved", "w");
 
 	if (f && fwrite(b, 1, (size_t)n, f) == (size_t)n)
-		usleep(30000);
+		usleep(100000);
 	if (f)
 		fclose(f);
 }
@@ -113,7 +113,7 @@ def answers(connection, number):
     n = 0
     while connection.recv(1):
         n += 1
-        time.sleep(.02 if slow and n % 8 == number else .001)
+        time.sleep(.12 if slow and n % 8 == number else .001)
         connection.send(b"y")
 
 def upstream():
