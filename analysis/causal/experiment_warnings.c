@@ -28,6 +28,21 @@ static void warn_busy(struct experiments *e, const struct experiment_facts *f)
 		     f->slowest_round);
 }
 
+static void warn_unfair(struct experiments *e, const struct experiment_facts *f)
+{
+	if (!(f->unfair_share > UNFAIR_MAX))
+		return;
+	if (f->unfair_lock)
+		WARN(e, "unfair-lock",
+		     "after %.0f %% of the releases of %s the same thread got it again while others waited: a change may change the order,"
+		     " so do not rely on quantiles of what waits for it", 100 * f->unfair_share, f->unfair_lock);
+	else
+		WARN(e, "unfair-lock",
+		     "after %.0f %% of the releases of a lock, which %s takes, the same thread got it again while others waited: a change"
+		     " may change the order, so do not rely on quantiles of what waits for it", 100 * f->unfair_share,
+		     f->unfair_function ? f->unfair_function : "no probed function");
+}
+
 void experiment_warnings(struct experiments *e, const struct experiment_facts *f)
 {
 	warn_busy(e, f);
@@ -39,11 +54,7 @@ void experiment_warnings(struct experiments *e, const struct experiment_facts *f
 		WARN(e, "outside-clients",
 		     "threads waited %" PRIu64 " times for a program outside the run, which does not slow down"
 		     " with it: do not rely on quantiles or throughput; start the clients from the same command", f->outside_cnt);
-	if (f->unfair_share > UNFAIR_MAX)
-		WARN(e, "unfair-lock",
-		     "after %.0f %% of the releases of a lock, which %s takes, the same thread got it again while others waited: a change"
-		     " may change the order, so do not rely on quantiles of what waits for it", 100 * f->unfair_share,
-		     f->unfair_function ? f->unfair_function : "no probed function");
+	warn_unfair(e, f);
 	if (f->sleeps_until && !f->virtual_clock)
 		WARN(e, "deadline",
 		     "the program sleeps until a given time, and its clocks run in real time: a load generator"

@@ -20,6 +20,7 @@ struct experiment_facts {
 	uint64_t outside_cnt;		/* waits for a program outside of the run */
 	double unfair_share;		/* of a lock's releases while others waited: the same thread had it again before them */
 	const char *unfair_function;	/* ... in that function; NULL: not known */
+	const char *unfair_lock;	/* the lock's name; NULL: not known */
 	bool sleeps_until, virtual_clock;	/* sleeps until a time; in virtual time */
 };
 

@@ -3,7 +3,9 @@
 #include <inttypes.h>
 
 #include "analysis/causal/choose.h"
+#include "analysis/causal/experiment_warnings.h"
 #include "analysis/causal/predict.h"
+#include "analysis/causal/unfair.h"
 #include "base/banned.h"
 #include "cmd/causal/causal.h"
 #include "cmd/messages.h"
@@ -90,6 +92,7 @@ int causal_predict(const struct causal_request *q, const char *text)
 	_cleanup_(experiments_freep) struct experiments *e = experiments_new();
 	_cleanup_(predictor_freep) struct predictor *p = NULL;
 	strings targets = { NULL, 0, 0 };
+	struct experiment_facts facts = { .others_cpus = -1, .runqueue_share = -1 };
 	struct diag diag = DIAG_INIT;
 
 	if (open_run(text, &s, &run, &t, &diag) < 0)
@@ -119,5 +122,7 @@ int causal_predict(const struct causal_request *q, const char *text)
 						   " threads do what a replay does not model (polling, batches, timeouts), so predictions"
 						   " mean little", 100 * e->floor)
 		});
+	facts.unfair_share = unfair_lock(t, &facts.unfair_lock);
+	experiment_warnings(e, &facts);
 	return answer(q, s, &run, e, &diag);
 }

@@ -12,7 +12,9 @@
 #include "tests/unit/cmocka_all.h"
 
 #include "analysis/causal/predict.h"
+#include "analysis/causal/unfair.h"
 #include "base/banned.h"
+#include "base/str.h"
 #include "tests/oracle/oracle_replay.h"
 #include "tests/oracle/random_trace.h"
 #include "trace/tuples/tuples.h"
@@ -165,6 +167,33 @@ static void test_release_in_a_wait(void **state)
 		"wakeup 2 1 40\nwakeup 1 2 80\n"
 		"invocation 1 1 send 20 90\ninvocation 2 - serve 40 80\n",
 		{ "serve", 0.5, 20 / 100.0 }, { "serve", 1, 40 / 100.0 }, { "send", 1, 15 / 100.0 });
+}
+
+/* 2 waits for m while 1 has it three times: after two of three releases the same thread has it again.  n goes round. */
+static void test_unfair(void **state)
+{
+	_cleanup_(str_release) struct str text = STR_INIT;
+	struct trace *t;
+	const char *lock = NULL;
+
+	(void)state;
+	str_add(&text, "vprof-tuples 1\n");
+	for (unsigned i = 0; i < 20; i++) {
+		unsigned at = 1000 * (i + 1);
+
+		for (unsigned k = 0; k < 3; k++)
+			str_addf(&text, "order 1 %u m take\norder 1 %u m give\n", at + 100 * k, at + 100 * k + 90);
+		str_addf(&text, "order 2 %u m take %u\norder 2 %u m give\n", at + 300, at + 50, at + 350);
+		str_addf(&text, "order 3 %u n take\norder 3 %u n give\norder 4 %u n take %u\norder 4 %u n give\n", at, at + 50, at + 60, at + 20,
+			 at + 70);
+	}
+	t = read_text(str_cstr(&text));
+	assert_float_equal(unfair_lock(t, &lock), 2 / 3.0, 1e-9);
+	assert_string_equal(lock, "m");
+	trace_free(t);
+	t = read_text("vprof-tuples 1\norder 1 10 m take\norder 1 20 m give\n");
+	assert_float_equal(unfair_lock(t, &lock), 0, 0);
+	trace_free(t);
 }
 
 /* An event that is never posted. */
@@ -458,7 +487,7 @@ int main(void)
 		cmocka_unit_test(test_stuck), cmocka_unit_test(test_engine), cmocka_unit_test(test_events),
 		cmocka_unit_test(test_locks), cmocka_unit_test(test_pipe),
 		cmocka_unit_test(test_noted_locks), cmocka_unit_test(test_order), cmocka_unit_test(test_readers),
-		cmocka_unit_test(test_names_of_one_thing), cmocka_unit_test(test_release_in_a_wait), cmocka_unit_test(test_posts_and_rounds), cmocka_unit_test(test_bad_notes),
+		cmocka_unit_test(test_names_of_one_thing), cmocka_unit_test(test_release_in_a_wait), cmocka_unit_test(test_unfair), cmocka_unit_test(test_posts_and_rounds), cmocka_unit_test(test_bad_notes),
 		cmocka_unit_test(test_random_traces),
 	};
 
