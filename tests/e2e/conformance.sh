@@ -31,6 +31,7 @@ for compiler in gcc clang; do
 	./plain >want </dev/null
 	same ./unlinked
 	same "$VPROF" record -- ./unlinked
+	same "$VPROF" record --order -- ./built
 done
 [ "$(wc -l <want)" -gt 150 ] || fail "the program says too little"
 
