@@ -53,6 +53,42 @@ static void note_runs(struct stitching *s, struct trace *const *parts)
 	}
 }
 
+/* Where a wait does not end within the call around it, or the times of a run were stretched by a drift, a part may cross what is around
+ * it by a little: it is cut there, as spans of a thread nest and its segments do not overlap. */
+static void settle_segments(struct trace *t)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->segments.cnt; i++) {
+		struct segment g = t->segments.items[i];
+
+		if (kept && t->segments.items[kept - 1].tid == g.tid && t->segments.items[kept - 1].end_ns > g.start_ns)
+			g.start_ns = t->segments.items[kept - 1].end_ns;
+		if (g.start_ns < g.end_ns)
+			t->segments.items[kept++] = g;
+	}
+	t->segments.cnt = kept;
+}
+
+static void settle_calls(struct trace *t)
+{
+	VEC(int64_t) ends = { NULL, 0, 0 };
+
+	for (size_t i = 0; i < t->invocations.cnt; i++) {
+		struct invocation v = t->invocations.items[i];
+
+		if (!i || t->invocations.items[i - 1].tid != v.tid)
+			ends.cnt = 0;
+		while (ends.cnt && ends.items[ends.cnt - 1] <= v.start_ns)
+			ends.cnt--;
+		if (ends.cnt && ends.items[ends.cnt - 1] < v.end_ns)
+			v.end_ns = ends.items[ends.cnt - 1];
+		VEC_ADD(&ends, v.end_ns);
+		t->invocations.items[i].end_ns = v.end_ns;
+	}
+	VEC_RELEASE(&ends);
+}
+
 /* No time is before 0. */
 static void begin_at_zero(struct trace *t)
 {
@@ -129,6 +165,9 @@ struct trace *stitch(struct trace *const *parts, const char *const *hosts, size_
 	if (ret->joined) {
 		s.out = trace_new();
 		stitch_write(&s);
+		trace_sort(s.out);
+		settle_segments(s.out);
+		settle_calls(s.out);
 		begin_at_zero(s.out);
 		made = TAKE_PTR(s.out);
 	}

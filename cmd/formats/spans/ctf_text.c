@@ -65,7 +65,7 @@ static bool number_of(const char *line, const char *key, bool last, uint64_t *re
 	if (!value)
 		return false;
 	*ret = strtoull(value, &end, 0);
-	return end != value && *value != '-';
+	return end != value && *value != '-' && *ret <= INT64_MAX;
 }
 
 /* Of user space; else the one that the CPU runs; else the context's. */
