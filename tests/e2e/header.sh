@@ -18,6 +18,7 @@ int main(void)
 	const void *task = queue;
 	unsigned long long key = 7;
 	struct { unsigned bits : 3; } s = { 2 };
+	char text[17] = "00f067aa0ba902b7";
 
 	for (i = 0; i < 5; i++) {
 		VPROF_BEGIN("request", count(i));
@@ -33,6 +34,10 @@ int main(void)
 		VPROF_SPIN_END(&lock);
 		VPROF_FALSE_WAKEUP();
 		VPROF_WORK("rows", i);
+		VPROF_TRACE("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", i);
+		VPROF_TRACE(text, s.bits);
+		VPROF_CALL(text);
+		VPROF_CALL(key);
 		if (i == 4)
 			VPROF_ABORT("request", i);
 		else
