@@ -11,6 +11,7 @@
 
 #include "tests/unit/cmocka_all.h"
 
+#include "analysis/causal/choose.h"
 #include "analysis/causal/predict.h"
 #include "analysis/causal/unfair.h"
 #include "base/banned.h"
@@ -194,6 +195,33 @@ static void test_unfair(void **state)
 	t = read_text("vprof-tuples 1\norder 1 10 m take\norder 1 20 m give\n");
 	assert_float_equal(unfair_lock(t, &lock), 0, 0);
 	trace_free(t);
+}
+
+/* A wait for a lock, of which flush explains so much: with nearly all of it, the lock's holding is no target beside flush. */
+static void choices_are(double explained, const char *const *want, size_t cnt)
+{
+	_cleanup_(experiments_freep) struct experiments *e = experiments_new();
+	struct findings f = { .arena = NULL };
+	struct factor x = { .kind = FACTOR_WAIT, .function = "append", .is_wait = true, .wait = STATE_LOCK, .share = 0.6 };
+	strings targets = { NULL, 0, 0 };
+
+	VEC_ADD(&x.because_of, (struct because){ .function = "flush", .share = explained });
+	VEC_ADD(&f.factors, x);
+	choose_targets(&f, CHOICE_EXPERIMENT, e, &targets);
+	assert_int_equal(targets.cnt, cnt);
+	for (size_t i = 0; i < cnt; i++)
+		assert_string_equal(targets.items[i], want[i]);
+	assert_int_equal(e->refused.cnt, 1);
+	VEC_RELEASE(&targets);
+	VEC_RELEASE(&f.factors.items[0].because_of);
+	VEC_RELEASE(&f.factors);
+}
+
+static void test_choice(void **state)
+{
+	(void)state;
+	choices_are(0.55, (const char *const[]){ "flush" }, 1);
+	choices_are(0.3, (const char *const[]){ "flush", "lock:append" }, 2);
 }
 
 /* An event that is never posted. */
@@ -487,7 +515,7 @@ int main(void)
 		cmocka_unit_test(test_stuck), cmocka_unit_test(test_engine), cmocka_unit_test(test_events),
 		cmocka_unit_test(test_locks), cmocka_unit_test(test_pipe),
 		cmocka_unit_test(test_noted_locks), cmocka_unit_test(test_order), cmocka_unit_test(test_readers),
-		cmocka_unit_test(test_names_of_one_thing), cmocka_unit_test(test_release_in_a_wait), cmocka_unit_test(test_unfair), cmocka_unit_test(test_posts_and_rounds), cmocka_unit_test(test_bad_notes),
+		cmocka_unit_test(test_names_of_one_thing), cmocka_unit_test(test_release_in_a_wait), cmocka_unit_test(test_unfair), cmocka_unit_test(test_choice), cmocka_unit_test(test_posts_and_rounds), cmocka_unit_test(test_bad_notes),
 		cmocka_unit_test(test_random_traces),
 	};
 
