@@ -5,11 +5,16 @@
 #include "trace/kernel/requests.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include "base/banned.h"
 #include "base/search.h"
 
 /* If the next request overtakes an answer by more than this, the client did not wait for the answer. */
 #define OVERTAKEN_NS 200000
+
+/* Multiples of the smallest size that came a few times: so many different ones, and so many of all, are no chance. */
+#define BURST_SHARE 0.95
+enum { BURST_UNIT = 8, BURST_SEEN = 3, BURST_KINDS = 4 };
 
 static uint32_t name_of_port(struct trace *t, const struct kernel_trace *k, uint32_t port)
 {
@@ -144,9 +149,77 @@ static int by_connection(const void *a, const void *b)
 	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
+struct size {				/* of requests, by port and bytes */
+	uint32_t port, bytes;
+};
+
+static int by_size(const void *a, const void *b)
+{
+	const struct size *x = a, *y = b;
+
+	if (x->port != y->port)
+		return x->port < y->port ? -1 : 1;
+	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+static size_t alike_from(const struct size *sizes, size_t at, size_t cnt)
+{
+	size_t end = at + 1;
+
+	while (end < cnt && by_size(&sizes[at], &sizes[end]) == 0)
+		end++;
+	return end - at;
+}
+
+/* Of one port's. */
+static uint64_t count_bursts(const struct size *sizes, size_t cnt)
+{
+	uint32_t unit = 0;
+	uint64_t bursts = 0, multiples = 0;
+	size_t kinds = 0, alike;
+
+	for (size_t i = 0; i < cnt; i += alike) {
+		alike = alike_from(sizes, i, cnt);
+		if (!unit && alike >= BURST_SEEN && sizes[i].bytes >= BURST_UNIT)
+			unit = sizes[i].bytes;
+		if (!unit || sizes[i].bytes % unit)
+			continue;
+		multiples += alike;
+		if (sizes[i].bytes == unit)
+			continue;
+		bursts += alike;
+		kinds += alike >= BURST_SEEN;
+	}
+	return kinds >= BURST_KINDS && (double)multiples >= BURST_SHARE * (double)cnt ? bursts : 0;
+}
+
+/*
+ * Requests of one size that are sent together arrive as one, of a multiple of it (HTTP/2, pipelining):
+ *
+ *	23, 23, 69, 230, 230, 207, 46, 92, ...	all but the first two hold several
+ */
+static uint64_t bursts_by_size(const struct kernel_trace *k)
+{
+	size_t cnt = k->calls.cnt ? 0 : k->exchanges.cnt, first = 0;
+	_cleanup_(freep) struct size *sizes = xcalloc(cnt + 1, sizeof(*sizes));
+	uint64_t bursts = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		sizes[i] = (struct size){ k->exchanges.items[i].port, k->exchanges.items[i].bytes_in };
+	if (cnt > 1)
+		qsort(sizes, cnt, sizeof(*sizes), by_size);
+	for (size_t i = 1; i <= cnt; i++)
+		if (i == cnt || sizes[i].port != sizes[first].port) {
+			bursts += count_bursts(sizes + first, i - first);
+			first = i;
+		}
+	return bursts;
+}
+
 /* Of each connection: what it had besides requests and answers, in turn. */
 static void sum_connections(struct trace *t, const struct kernel_trace *k)
 {
+	uint64_t bursts = bursts_by_size(k);
 	size_t cnt = k->exchanges.cnt;
 	const struct kernel_exchange **order = xcalloc(cnt + 1, sizeof(const struct kernel_exchange *));
 
@@ -165,6 +238,8 @@ static void sum_connections(struct trace *t, const struct kernel_trace *k)
 			t->look.several++;
 	}
 	free(order);
+	if (bursts > t->look.several)
+		t->look.several = bursts;
 	/* Connections without a request have no exchange that could say so. */
 	if (k->unasked > t->look.unsolicited)
 		t->look.unsolicited = k->unasked;

@@ -198,6 +198,52 @@ static void test_parked(void **state)
 	trace_free(t);
 }
 
+/* Exchanges that came one after the other, of these sizes; how many hold several requests. */
+static uint64_t bursts_of(const uint32_t *sizes, size_t cnt)
+{
+	struct trace *t;
+	uint64_t several;
+
+	look_begins(100000);
+	life(KERNEL_SEEN, 7, 1, "server");
+	for (size_t i = 0; i < cnt; i++) {
+		exchange(1, 7, 7, 10 + (int64_t)i * 20, 12 + (int64_t)i * 20, 18 + (int64_t)i * 20);
+		k.exchanges.items[i].bytes_in = sizes[i];
+	}
+	t = look_ends();
+	several = t->look.several;
+	trace_free(t);
+	return several;
+}
+
+/* HTTP/2 with requests of 23 bytes; what is no burst: one size, sizes that are no multiples, too few multiples of another. */
+static void test_bursts(void **state)
+{
+	uint32_t sizes[100];
+
+	(void)state;
+	for (size_t i = 0; i < 100; i++)
+		sizes[i] = 23 * (uint32_t)(1 + i % 10);
+	assert_int_equal(bursts_of(sizes, 100), 90);
+	sizes[55] = 24;
+	assert_int_equal(bursts_of(sizes, 100), 89);
+	for (size_t i = 0; i < 6; i++)
+		sizes[10 * i + 5] = 24;
+	assert_int_equal(bursts_of(sizes, 100), 0);
+	for (size_t i = 0; i < 100; i++)
+		sizes[i] = 20 + (uint32_t)i % 10;
+	assert_int_equal(bursts_of(sizes, 100), 0);
+	for (size_t i = 0; i < 100; i++)
+		sizes[i] = i % 3 ? 20 : 40;		/* GET and SET, perhaps */
+	assert_int_equal(bursts_of(sizes, 100), 0);
+	for (size_t i = 0; i < 100; i++)
+		sizes[i] = 23;
+	assert_int_equal(bursts_of(sizes, 100), 0);
+	for (size_t i = 0; i < 100; i++)
+		sizes[i] = 1 + (uint32_t)i % 10;	/* a shell's lines */
+	assert_int_equal(bursts_of(sizes, 100), 0);
+}
+
 /* No interval: the first bytes came before anybody looked. */
 static void test_begun_before(void **state)
 {
@@ -321,7 +367,7 @@ static void test_random(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_thread), cmocka_unit_test(test_idle_is_not_blamed), cmocka_unit_test(test_batch), cmocka_unit_test(test_handed_over),
+		cmocka_unit_test(test_same_thread), cmocka_unit_test(test_idle_is_not_blamed), cmocka_unit_test(test_bursts), cmocka_unit_test(test_batch), cmocka_unit_test(test_handed_over),
 		cmocka_unit_test(test_parked), cmocka_unit_test(test_begun_before), cmocka_unit_test(test_random),
 	};
 
