@@ -73,6 +73,7 @@ whole()
 			print cnt + 0 " intervals, " wrong + 0 " not whole, " early + 0 " too early"
 			exit cnt < 20 || wrong || early
 		}' "$1.tuples" >verdict && pass || fail "run $1: $(cat verdict)"
+	rm -f verdict
 }
 
 expect 2 "$VPROF" record --keep 10q -- ./server
@@ -103,12 +104,12 @@ says "server"
 grep -q "function-[0-9]" last.tuples && fail "functions without names" || pass
 
 # ---- a snapshot of a run that goes on, by command and by signal ----
-"$VPROF" record -o ring --keep 1s -- ./server 120 >out 2>err &
+"$VPROF" record -o ring --keep 3s -- ./server 120 >out 2>err &
 recorder=$!
-sleep 1.5
+sleep 4
 expect 0 "$VPROF" record --snapshot ring -o first
 says "intervals of 'request'"
-whole first 1.001
+whole first 3.001
 sleep 0.7
 kill -USR1 $recorder
 wait_until grep -q "a snapshot of run 2; vprof analyze 4" err
@@ -117,8 +118,8 @@ wait $recorder && pass || fail "the recorder of ring ended with $?"
 rm stop
 grep -q "run 4: a snapshot of run 2; vprof analyze 4" err && pass || fail "no word of the snapshot: $(cat err)"
 expect 0 "$VPROF" analyze 4
-whole 4 1.001
-whole ring 1.001
+whole 4 3.001
+whole ring 3.001
 expect 2 "$VPROF" record --snapshot ring
 says "no vprof is recording run 2" "vprof show runs"
 expect 0 "$VPROF" show runs --format json

@@ -17,9 +17,7 @@ void bare(unsigned long cnt);
 
 int main(int argc, char **argv)
 {
-	time_t until = time(0) + 2;
-
-	while (time(0) < until)
+	while (clock() < CLOCKS_PER_SEC)		/* of processor time */
 		bare(1000000);
 	return argc > 1 ? unlink(argv[1]) : 0;
 }
