@@ -70,6 +70,7 @@ struct drainer {
 	void (*turn)(void *arg, struct drainer *d);	/* the same */
 	void *turn_arg;
 	pid_t child;			/* 0: not yet */
+	bool has_ended;			/* the child: no part of the trace goes any more */
 	const struct drainer_experiments *experiments;	/* NULL: none */
 	uint16_t *looked;		/* by experiments.c: words of each chunk that were looked at */
 	struct drain_objects objects;

@@ -279,6 +279,7 @@ int drainer_run(struct drainer *d, pid_t child, int *ret_wait_status, struct dia
 			d->requests->take(d->requests->arg, d);
 	}
 	d->hurry_cnt = 0;
+	d->has_ended = true;
 	if (awaited[0].fd >= 0)
 		close(awaited[0].fd);
 	if (r)

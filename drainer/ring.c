@@ -88,6 +88,8 @@ static size_t choose_old(struct drainer *d, uint64_t now)
 	uint64_t bytes = 0, most = r->keep_bytes - r->keep_bytes / PARTS;
 	size_t cnt = 0;
 
+	if (d->has_ended)
+		return 0;
 	for (size_t i = 0; i < r->parts.cnt; i++)
 		bytes += r->parts.items[i].bytes;
 	for (; cnt < r->parts.cnt; cnt++) {

@@ -166,12 +166,17 @@ static void write_anchors(struct writer *w)
 
 uint64_t big_trace_write(const char *path, uint64_t invocation_cnt)
 {
+	return big_trace_write_seeded(path, invocation_cnt, 1);
+}
+
+uint64_t big_trace_write_seeded(const char *path, uint64_t invocation_cnt, uint64_t seed)
+{
 	struct writer *w = calloc(1, sizeof(*w));
 	unsigned char *data = malloc(2 * BLOCK_BYTES);
 	uint64_t written = 0;
 
 	if (w && data && trace_file_open(&w->file, path, TRACE_MAGIC, TRACE_VERSION) == 0) {
-		w->seed = 1;
+		w->seed = seed;
 		w->block = (struct encoder){ data, 0, 2 * BLOCK_BYTES, false };
 		for (size_t i = 0; i < THREADS; i++) {
 			w->threads[i].e = (struct encoder){ w->threads[i].data, 0, sizeof(w->threads[i].data), false };

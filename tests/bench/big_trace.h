@@ -12,5 +12,6 @@
  * each eight requests one waits for a lock of its neighbour.  Returns the number of invocations; 0: not written.
  */
 uint64_t big_trace_write(const char *path, uint64_t invocation_cnt);
+uint64_t big_trace_write_seeded(const char *path, uint64_t invocation_cnt, uint64_t seed);
 
 #endif

@@ -36,7 +36,7 @@ SOURCES = $(foreach room,$(ROOMS),$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/
 	$(addprefix project/runs/,bare_name.c callers.c digest_runs.c leave_out.c project.c recording.c run_analysis.c run_graph.c run_parts.c run_paths.c run_windows.c shown_run.c) project/build/function_source.c \
 	$(addprefix runtime/shared/,switched.c shift.c arena.c clock.c) \
 	$(addprefix tests/fuzz/,fuzz.c commands.c generate.c generate_perf.c generate_trace.c generate_tuples.c mutate.c mutate_sql.c targets.c \
-		target_arena.c target_db.c target_store.c \
+		target_arena.c target_db.c target_digests.c target_store.c \
 		target_formats.c target_texts.c target_traces.c target_valid.c)
 OBJECTS = $(SOURCES:%.c=fuzz/obj/%.o)
 

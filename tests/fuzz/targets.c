@@ -30,6 +30,8 @@ const struct fuzz_target fuzz_targets[] = {
 	{ "plan", fuzz_plan, 0, 0 },
 	{ "callers", fuzz_callers, 0, 0 },
 	{ "scan", fuzz_scan, 0, 0 },
+	{ "digest", fuzz_digest, 0, 0 },
+	{ "digest-tsv", fuzz_digest_tsv, 0, 0 },
 	{ "elf", fuzz_elf, 0, 0 },
 	{ "sql", fuzz_sql, 0, 0 },
 	{ "db", fuzz_db, 0, 0 },

@@ -63,6 +63,8 @@ void fuzz_sync(const uint8_t *data, size_t len);
 void fuzz_plan(const uint8_t *data, size_t len);
 void fuzz_callers(const uint8_t *data, size_t len);
 void fuzz_scan(const uint8_t *data, size_t len);
+void fuzz_digest(const uint8_t *data, size_t len);
+void fuzz_digest_tsv(const uint8_t *data, size_t len);
 void fuzz_elf(const uint8_t *data, size_t len);
 void fuzz_sql(const uint8_t *data, size_t len);
 void fuzz_db(const uint8_t *data, size_t len);
