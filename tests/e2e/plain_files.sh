@@ -45,7 +45,7 @@ try()
 		rest=${rest#"$command"}
 		rest=${rest#|}
 		# shellcheck disable=SC2086
-		timeout -k 1 20 "$VPROF" $command >.out 2>.err </dev/null
+		timeout -k 1 60 "$VPROF" $command >.out 2>.err </dev/null
 		status=$?
 		if [ $status -lt 124 ] && { [ $status = 0 ] || [ -s .err ] || [ -s .out ]; }; then
 			pass
@@ -75,22 +75,22 @@ done
 
 # What is said, and the exit status of vprof-formats(5).
 rm vprof.data/runs/001/trace.vpt && mkfifo vprof.data/runs/001/trace.vpt
-expect 5 timeout 20 "$VPROF" analyze 1
+expect 5 timeout 60 "$VPROF" analyze 1
 says "trace.vpt': it is not a plain file"
 rm vprof.data/runs/002/trace.tuples && mkfifo vprof.data/runs/002/trace.tuples
-expect 5 timeout 20 "$VPROF" analyze 2
+expect 5 timeout 60 "$VPROF" analyze 2
 says "trace.tuples': it is not a plain file"
 rm vprof.conf && mkfifo vprof.conf
-expect 2 timeout 20 "$VPROF" record -- ./prog
+expect 2 timeout 60 "$VPROF" record -- ./prog
 says "vprof.conf': it is not a plain file"
 rm vprof.conf && cp kept/vprof.conf .
 
 # What the user names may be a pipe.
 mkfifo given
 cat small.tuples >given &
-expect 0 timeout 20 "$VPROF" import --from tuples given
+expect 0 timeout 60 "$VPROF" import --from tuples given
 cat kept/vprof.conf >given &
-expect 0 timeout 20 env VPROF_CONF=given "$VPROF" show runs
+expect 0 timeout 60 env VPROF_CONF=given "$VPROF" show runs
 kill $! 2>/dev/null		# nothing asked for it
 echo "$tried files replaced"
 finish
