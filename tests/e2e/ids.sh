@@ -34,6 +34,7 @@ int main()
 	interval("nothing of the kind", 0);			// unknown
 	interval("00-0af7651916cd43dd-b7ad6b7169203331-01", 0);	// a trace too short
 	interval("00-0af7651916cd43dd8448eb211c80319c", 0);	// no span
+	interval("00-0af7651916cd43dd8448eb211c80319c-b7ad6b71-01", 0);	// ... too short
 	interval(nullptr, 6);
 	VPROF_TRACE(text, text);				// the span of a traceparent
 	VPROF_BEGIN("mark", 2);

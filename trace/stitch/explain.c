@@ -39,23 +39,34 @@ static int64_t doubt_of(const struct stitching *s, const struct remote *r)
 	return 0;
 }
 
-static void explain_wait(struct stitching *s, size_t segment, const size_t *group, size_t cnt)
+/* The last of the group that lies in the wait and ended by its end, or within a doubt of that. */
+static struct explained last_in(const struct stitching *s, const struct segment *g, int64_t woken_ns, const size_t *group, size_t cnt, bool doubtful)
 {
-	const struct segment *g = &s->t->segments.items[segment];
-	const struct wakeup *unused;
-	int64_t woken_ns = stitch_woken(s->t, g->tid, g->start_ns, g->end_ns, &unused), best_ns = INT64_MIN;
 	struct explained found = { .remote = SIZE_MAX };
+	int64_t best_ns = INT64_MIN;
 
 	for (size_t i = 0; i < cnt; i++) {
 		const struct remote *r = &s->remotes.items[group[i]];
 		struct part whole = part_of(s, r), p = cut(whole, g->start_ns, woken_ns);
 
 		if (p.from_ns >= p.until_ns || whole.until_ns <= best_ns ||
-		    (cnt > 1 && whole.until_ns > sum_saturated(woken_ns, doubt_of(s, r))))
+		    (cnt > 1 && whole.until_ns > sum_saturated(woken_ns, doubtful ? doubt_of(s, r) : 0)))
 			continue;
 		best_ns = whole.until_ns;
 		found = (struct explained){ group[i], p.from_ns, p.until_ns };
 	}
+	return found;
+}
+
+static void explain_wait(struct stitching *s, size_t segment, const size_t *group, size_t cnt)
+{
+	const struct segment *g = &s->t->segments.items[segment];
+	const struct wakeup *unused;
+	int64_t woken_ns = stitch_woken(s->t, g->tid, g->start_ns, g->end_ns, &unused);
+	struct explained found = last_in(s, g, woken_ns, group, cnt, false);
+
+	if (found.remote == SIZE_MAX)
+		found = last_in(s, g, woken_ns, group, cnt, true);
 	if (found.remote == SIZE_MAX)
 		return;
 	VEC_ADD(&s->explained, found);
