@@ -281,17 +281,23 @@ static int find_places(struct finder *f, const struct recorder_calls *wanted, st
 	return 0;
 }
 
+int recorder_try_calls(struct diag *reterr)
+{
+	if (access(UPROBES, F_OK) == 0 && !programs_must_use("no-uprobes"))
+		return 0;
+	diag_set(reterr, EXIT_ENVIRONMENT, -ENOSYS, "this kernel has no uprobes (CONFIG_UPROBE_EVENTS; there is no " UPROBES "): it cannot "
+		 "say when a function is called");
+	return diag_remedy(reterr, -ENOSYS, "vprof annotate --start FUNCTION --end FUNCTION and a build; or another kernel");
+}
+
 int calls_find(struct calls *c, const struct recorder_calls *wanted, pid_t pid, struct diag *reterr)
 {
 	struct finder f = { .c = c, .pid = pid, .program = pid ? NULL : wanted->program, .key = wanted->key };
-	int r;
+	int r = recorder_try_calls(reterr);
 
 	*c = (struct calls){ .probes = xcalloc(CALL_PLACES_MAX, sizeof(*c->probes)) };
-	if (access(UPROBES, F_OK) < 0 || programs_must_use("no-uprobes")) {
-		diag_set(reterr, EXIT_ENVIRONMENT, -ENOSYS, "this kernel has no uprobes (CONFIG_UPROBE_EVENTS; there is no " UPROBES "): "
-			 "it cannot say when a function is called");
-		return diag_remedy(reterr, -ENOSYS, "vprof annotate --start FUNCTION --end FUNCTION and a build; or another kernel");
-	}
+	if (r)
+		return r;
 	if (f.key > ARGUMENTS_IN_REGISTERS) {
 		diag_set(reterr, EXIT_USAGE, -EINVAL, "only the arguments arg0 to arg%d are in registers", ARGUMENTS_IN_REGISTERS - 1);
 		return diag_remedy(reterr, -EINVAL, "--key arg0");

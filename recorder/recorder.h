@@ -59,6 +59,8 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret, struc
 int recorder_try(struct diag *reterr);
 /* The same with requests on sockets. */
 int recorder_try_requests(struct diag *reterr);
+/* Whether the kernel can say when functions of programs are called (struct recorder_calls). */
+int recorder_try_calls(struct diag *reterr);
 
 /* Whether only the times are recorded; the reason is in the diag of recorder_open(). */
 int recorder_is_reduced(const struct recorder *r);

@@ -39,6 +39,11 @@ int recorder_try_requests(struct diag *reterr)
 	return recorder_try(reterr);
 }
 
+int recorder_try_calls(struct diag *reterr)
+{
+	return recorder_try(reterr);
+}
+
 int recorder_is_reduced(const struct recorder *r)
 {
 	(void)r;

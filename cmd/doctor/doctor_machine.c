@@ -192,6 +192,17 @@ static void check_requests(struct diagnosis *d)
 		diagnosis_add(d, "requests", DIAGNOSIS_NOTE, *diag.remedy ? diag.remedy : NULL, "for vprof look: %s", diag.text);
 }
 
+/* Whether it sees what lies between two functions. */
+static void check_calls(struct diagnosis *d)
+{
+	struct diag diag = DIAG_INIT;
+
+	if (recorder_try_calls(&diag) == 0)
+		diagnosis_add(d, "calls", DIAGNOSIS_OK, NULL, "vprof look --start FUNCTION --end FUNCTION works here");
+	else
+		diagnosis_add(d, "calls", DIAGNOSIS_NOTE, diag.remedy, "for vprof look --start: %s", diag.text);
+}
+
 void doctor_machine(struct diagnosis *d)
 {
 	check_installation(d);
@@ -200,6 +211,8 @@ void doctor_machine(struct diagnosis *d)
 	check_compilers(d);
 	check_clock(d);
 	check_memory(d);
-	if (check_kernel(d))
+	if (check_kernel(d)) {
 		check_requests(d);
+		check_calls(d);
+	}
 }

@@ -50,6 +50,9 @@ if "$VPROF" doctor --quick good | grep -q '^✓ kernel '; then
 	export VPROF_KERNEL_HOOKS=no-sockets
 	expect 0 "$VPROF" doctor --quick good
 	found · requests "does not say when bytes arrive" "vprof annotate"
+	export VPROF_KERNEL_HOOKS=no-uprobes
+	expect 0 "$VPROF" doctor --quick good
+	found · calls "has no uprobes" "vprof annotate"
 	unset VPROF_KERNEL_HOOKS
 fi
 
