@@ -97,9 +97,14 @@ is() # WHAT FOUND WANTED
 record jobs --start handle_job --end handle_job
 is "intervals of handle_job" "$(json_of jobs.json 'len(i), {x["name"] for x in i}')" "600 {'handle_job'}"
 is "of one thread" "$(json_of jobs.json 'len({x["start_thread"] for x in i}), all(x["start_thread"] == x["end_thread"] for x in i)')" "1 True"
-"$VPROF" show variance-tree jobs --format json >tree.json || fail "show variance-tree: $?"
-[ "$(json_of tree.json 'max(n["share"] for n in d["nodes"] if n["function"] == "store_it") > .5')" = True ] && pass ||
-	fail "store_it does not have the variance"
+# Whatever else the machine does: 3 ms in every tenth.
+sleeps() # NAME
+{
+	"$VPROF" show variance-tree "$1" --format json >tree.json || fail "show variance-tree $1: $?"
+	[ "$(json_of tree.json 'sum(n["mean_ns"] for n in d["nodes"] if n["function"] == "store_it" and n["kind"] != "wait") > 290000')" = True ] && pass ||
+		fail "$1: store_it does not have what it slept"
+}
+sleeps jobs
 record recursion --start recurse --end recurse
 is "outer calls" "$(json_of recursion.json 'len(i)')" 600
 record keyed --start put --end done@entry --key arg0
@@ -108,9 +113,7 @@ is "from thread to thread" "$(json_of keyed.json 'len(i), {x["name"] for x in i}
 record tracepoint --start usdt:shop:sold --end done --key arg0
 is "from a tracepoint to a return" "$(json_of tracepoint.json 'len(i), {x["name"] for x in i}')" "600 {'sold to done'}"
 
-"$VPROF" show variance-tree tracepoint --format json >tree.json || fail "show variance-tree: $?"
-[ "$(json_of tree.json 'max(n["share"] for n in d["nodes"] if n["function"] == "store_it") > .4')" = True ] && pass ||
-	fail "store_it does not have the variance between threads"
+sleeps tracepoint
 
 # Of a running one; done is reached once more for every fourth.
 ./work &
