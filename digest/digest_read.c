@@ -31,7 +31,13 @@ struct reader {
 /* Reads the number of items, each of which takes at least bytes_each bytes. */
 static size_t next_cnt(struct reader *d, size_t bytes_each)
 {
-	return (size_t)varint_next_upto(&d->r, (uint64_t)(d->r.end - d->r.at) / bytes_each);
+	size_t cnt = (size_t)varint_next_upto(&d->r, SIZE_MAX);
+
+	if (cnt <= (size_t)(d->r.end - d->r.at) / bytes_each)	/* of the bytes behind the number */
+		return cnt;
+	d->r.failed = true;
+	d->r.at = d->r.end;
+	return 0;
 }
 
 static uint64_t upto(struct reader *d, uint64_t most)
