@@ -103,7 +103,13 @@ static void begin_at_zero(struct trace *t)
 	for (size_t i = 0; i < t->wakeups.cnt; i++)
 		first_ns = t->wakeups.items[i].time_ns < first_ns ? t->wakeups.items[i].time_ns : first_ns;
 	for (size_t i = 0; i < t->creations.cnt; i++)
-		first_ns = t->creations.items[i].time_ns < first_ns ? t->creations.items[i].time_ns : first_ns;
+		for (unsigned k = 0; k < 2; k++) {
+			int64_t ns = k ? t->creations.items[i].time2_ns : t->creations.items[i].time_ns;
+
+			first_ns = ns < first_ns ? ns : first_ns;
+		}
+	for (size_t i = 0; i < t->false_wakeups.cnt; i++)
+		first_ns = t->false_wakeups.items[i].time_ns < first_ns ? t->false_wakeups.items[i].time_ns : first_ns;
 #define LATER(v, field)									\
 	for (size_t i = 0; i < (v).cnt; i++)						\
 		(v).items[i].field = narrow_saturated((__int128)(v).items[i].field - first_ns)
