@@ -342,8 +342,9 @@ static double place_runnable(struct placing *p, size_t gap_at, const struct raw_
 	for (size_t i = 0; i < p->pieces.cnt; i++) {
 		const struct piece *piece = &p->pieces.items[i];
 		int64_t start_ns = piece->start_ns + (int64_t)((length(piece) - piece->taken_ns) / 2);
+		int64_t room_ns = piece->end_ns - start_ns, taken_ns = (int64_t)piece->taken_ns;	/* a length is rounded, in double */
 
-		add_span(p, start_ns, start_ns + (int64_t)piece->taken_ns, STATE_RUNNABLE);
+		add_span(p, start_ns, taken_ns < room_ns ? start_ns + taken_ns : piece->end_ns, STATE_RUNNABLE);
 	}
 	return ns;
 }
