@@ -88,7 +88,7 @@ void add_bare_name(struct str *to, const char *name)
 			at = within_function(at);
 		} else if (starts_with(at, "{lambda")) {
 			str_add(to, "{lambda}");
-			at = skip(behind(at, '{', '}'), "::operator()");
+			at = skip(skip(skip(behind(at, '{', '}'), "::operator()"), "::_FUN"), "::__invoke");
 		} else {
 			str_addc(to, *at++);
 		}

@@ -6,6 +6,7 @@
  *	pool<int>::take(int)				pool::take(int)			pool::take
  *	(anonymous namespace)::flush()			flush				flush
  *	handle(int)::{lambda()#1}::operator()() const	handle::{lambda}		handle::{lambda}
+ *	handle(int)::{lambda(int)#1}::_FUN(int)		handle::{lambda}		handle::{lambda}
  *	handle(int)::job::run()				handle::job::run		handle::job::run
  *	key::operator std::basic_string<char>()		key::operator basic_string	key::operator type
  *	operator"" _ms(unsigned long long)		operator""_ms			operator""_ms

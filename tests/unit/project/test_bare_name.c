@@ -44,6 +44,8 @@ static const struct {
 	{ "_ZZ7requestiEN1L3locEv", "request::L::loc" },
 	{ "_ZZ7requestiENKUlvE_clEv", "request::{lambda}" },
 	{ "_ZZ7requestiENKUlT_E_clIiEEDaS_", "request::{lambda}" },
+	{ "_ZZ4findPKcENUllE_4_FUNEl", "find::{lambda}" },
+	{ "_ZZ4findPKcENKUllE_8__invokeEl", "find::{lambda}" },
 	{ "_Z4callIZ7requestiEUlvE_EvT_", "call" },
 	{ "_ZlsIcEvR1ST_", "operator<<" },
 	{ "_Z9operatorsv", "operators" },
