@@ -69,7 +69,7 @@ needs_kernel_recorder()
 # CPUs the sentence may be about them; then it is the first of the latest run's functions.
 culprit()
 {
-	if grep -q "waiting for a CPU .* of the variance" "$work/.out" "$work/.err"; then
+	if grep -q "waiting for a CPU .* of the variance\|your threads waited for a CPU for" "$work/.out" "$work/.err"; then
 		"$VPROF" show factors --k 0 --format csv | grep '^[0-9]*,function,' | head -n 1 >"$work/.first"
 		grep -qF "$1" "$work/.first" && pass || fail "the first function is not '$1': $(cat "$work/.first")"
 	else
