@@ -384,6 +384,7 @@ struct trace_shift {
 struct faster_block {
 	uint32_t number, target, speed;	/* target: index; speed: per mille, 0: the baseline */
 	int64_t begin_ns, end_ns, over_ns;	/* INT64_MAX: it was not recorded */
+	uint32_t round;			/* of a round that was repeated, the last block of each point is the one that counts */
 };
 
 /*

@@ -99,6 +99,27 @@ static int64_t virtually(const struct clocks *c, uint64_t tid, int64_t ns)
 	return low == c->list.items[index - 1].cnt ? at->virtual_ns + (ns - at->ns) : between(at, at + 1, ns);
 }
 
+/* The recorder was delayed in the block's round, which began again.  A round's blocks follow each other. */
+static bool is_repeated(const struct trace *t, size_t block)
+{
+	const struct faster_block *b = &t->blocks.items[block];
+
+	for (size_t i = block + 1; i < t->blocks.cnt && t->blocks.items[i].round == b->round; i++)
+		if (t->blocks.items[i].speed == b->speed && t->blocks.items[i].target == b->target)
+			return true;
+	return false;
+}
+
+static void drop_repeated(struct trace *t)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->blocks.cnt; i++)
+		if (!is_repeated(t, i))
+			t->blocks.items[kept++] = t->blocks.items[i];
+	t->blocks.cnt = kept;
+}
+
 static bool counts(const struct trace *t, const struct interval *iv, uint32_t target, uint32_t speed)
 {
 	if (iv->status != INTERVAL_COMPLETED)
@@ -182,6 +203,7 @@ size_t trace_put_in_virtual_time(struct trace *t, uint32_t target, uint32_t spee
 	struct clocks c = { NULL, { NULL, 0, 0 }, { NULL, 0, 0 } };
 
 	make_clocks(&c, t);
+	drop_repeated(t);
 	map_intervals(t, &c, target, speed);
 	map_segments(t, &c);
 	map_others(t, &c);

@@ -16,7 +16,8 @@
 /* Targets that the blocks of t were for, by the largest number. */
 size_t trace_targets_cnt(const struct trace *t);
 
-/* Keeps the intervals that count in blocks of that point (speed per mille; 0: the baseline), and sorts t.  Returns how many. */
+/* Keeps the intervals that count in blocks of that point (speed per mille; 0: the baseline), as in the experiment without the rounds
+ * that were repeated, and sorts t.  Returns how many. */
 size_t trace_put_in_virtual_time(struct trace *t, uint32_t target, uint32_t speed);
 
 #endif

@@ -102,7 +102,7 @@ static void add_block(struct trace *t, const struct raw_event *e)
 	switch (e->words[0] & 0xff) {
 	case BLOCK_SET:
 		VEC_ADD(&t->blocks, (struct faster_block){ number, (uint32_t)(e->words[1] >> 16) & 0xffff, (uint32_t)e->words[1] & 0xffff,
-							  INT64_MAX, INT64_MAX, INT64_MAX });
+							  INT64_MAX, INT64_MAX, INT64_MAX, (uint32_t)(e->words[1] >> 32) });
 		break;
 	case BLOCK_OPEN:
 		if (b && b->number == number)

@@ -181,15 +181,17 @@ static void test_trace(void **state)
 	struct trace *t = trace_new();
 
 	(void)state;
-	VEC_ADD(&t->blocks, (struct faster_block){ 1, 0, 500, 90, 150, 300 });
-	VEC_ADD(&t->blocks, (struct faster_block){ 2, 1, 500, 310, 400, 500 });
-	VEC_ADD(&t->blocks, (struct faster_block){ 3, 0, 500, 510, 600, INT64_MAX });
+	VEC_ADD(&t->blocks, (struct faster_block){ 1, 0, 500, 20, 60, 80, 1 });		/* round 1 began again */
+	VEC_ADD(&t->blocks, (struct faster_block){ 2, 0, 500, 90, 150, 300, 1 });
+	VEC_ADD(&t->blocks, (struct faster_block){ 3, 1, 500, 310, 400, 500, 1 });
+	VEC_ADD(&t->blocks, (struct faster_block){ 4, 0, 500, 510, 600, INT64_MAX, 2 });
 	VEC_ADD(&t->shifts, (struct trace_shift){ 2, 210, 50 });
 	VEC_ADD(&t->shifts, (struct trace_shift){ 1, 100, 0 });
 	VEC_ADD(&t->shifts, (struct trace_shift){ 1, 200, 50 });
 	VEC_ADD(&t->shifts, (struct trace_shift){ 2, 160, 0 });
 	VEC_ADD(&t->shifts, (struct trace_shift){ 2, 250, 100 });	/* told too much: its clock stands still */
 	add_interval(t, 7, 110, 210);	/* 105 .. 160 */
+	add_interval(t, 6, 30, 70);	/* in a block that was repeated */
 	add_interval(t, 8, 155, 220);	/* began too late */
 	add_interval(t, 9, 120, 301);	/* ended too late */
 	add_interval(t, 10, 320, 330);	/* another target's */
