@@ -146,6 +146,16 @@ static void keep_look(struct findings *f, const struct look *k)
 	f->look.unnamed_file = kept(f, k->unnamed_file);
 }
 
+static void keep_origins(struct findings *f, const struct trace *t)
+{
+	for (size_t i = 0; i < t->origins.cnt; i++) {
+		const struct trace_origin *o = &t->origins.items[i];
+
+		VEC_ADD(&f->origins, (struct trace_origin){ o->run, kept(f, o->machine), kept(f, o->host), kept(f, o->container),
+							    kept(f, o->build) });
+	}
+}
+
 int analyze_collected(const struct trace *names, struct collected *c, const struct nestings *nestings,
 		      const struct lives *lives, uint64_t clamped, uint32_t name, const struct analyze_options *o, struct findings **ret)
 {
@@ -166,6 +176,7 @@ int analyze_collected(const struct trace *names, struct collected *c, const stru
 
 	latencies_read(c->rows, c->root_only, &full, &root_only, f);
 	note_requests(f, names);
+	keep_origins(f, names);
 	if (!o->no_names)
 		name_intervals(f, names);
 	if (name != NAME_NONE)

@@ -92,7 +92,7 @@ static void take_interval(void *arg, const struct interval *iv, const cells *row
 {
 	struct taking *k = arg;
 	struct row_head head = { iv->start_ns, iv->end_ns - k->c->v->sample_cost_ns, iv->sid, iv->start_tid, iv->end_tid,
-				 interval_weight(iv) };
+				 interval_weight(iv), iv->origin };
 
 	if (k->c->summing) {
 		summing_add(k->c->summing, k->c->v, iv, row);

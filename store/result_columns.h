@@ -271,10 +271,19 @@ static const struct column interval_columns[] = {
 	COL_64(struct interval_row, start_tid),
 	COL_64(struct interval_row, end_tid),
 	COL_BOOL(struct interval_row, root_only),
+	COL_U32(struct interval_row, origin),
 	COL_U32(struct interval_row, connection),
 	COL_U32(struct interval_row, port),
 	COL_U32(struct interval_row, bytes_in),
 	COL_U32(struct interval_row, bytes_out),
+};
+
+static const struct column origin_columns[] = {
+	COL_U32(struct trace_origin, run),
+	COL_TEXT_OR_NULL(struct trace_origin, machine),
+	COL_TEXT_OR_NULL(struct trace_origin, host),
+	COL_TEXT_OR_NULL(struct trace_origin, container),
+	COL_TEXT_OR_NULL(struct trace_origin, build),
 };
 
 static const struct column waiter_columns[] = {

@@ -2,7 +2,7 @@
 /*
  * results.c - findings into vprof.db.
  *
- * A struct findings is one row of `finding` and the rows of 22 tables that name it; what is
+ * A struct findings is one row of `finding` and the rows of 23 tables that name it; what is
  * read (results_read.c) equals what was written, doubles bit for bit (but -0 comes back as 0: SQLite's doing).
  * Analysing a run again replaces its finding under the same id, so that "the one first written"
  * stays the first.
@@ -84,6 +84,8 @@ static int write_rows(struct store *s, int64_t id, const struct findings *f, str
 	for (size_t i = 0; r == 0 && i < f->intervals.cnt; i++)
 		r = INSERT(s, STMT_INTERVAL_INSERT, KEYS2(id, i), interval_columns,
 			   &f->intervals.items[i], reterr);
+	for (size_t i = 0; r == 0 && i < f->origins.cnt; i++)
+		r = INSERT(s, STMT_ORIGIN_INSERT, KEYS2(id, i), origin_columns, &f->origins.items[i], reterr);
 	for (size_t i = 0; r == 0 && i < f->waiters.cnt; i++)
 		r = INSERT(s, STMT_WAITER_INSERT, KEYS2(id, i), waiter_columns, &f->waiters.items[i], reterr);
 	for (size_t i = 0; r == 0 && i < f->warnings.cnt; i++)
@@ -115,7 +117,7 @@ static int take_id(struct store *s, uint32_t run, const char *interval, int64_t 
 {
 	static const enum stmt deletes[] = {
 		STMT_NODES_DELETE, STMT_COVARIANCES_DELETE, STMT_FACTORS_DELETE,
-		STMT_FACTOR_CALL_SITES_DELETE, STMT_BECAUSE_DELETE, STMT_INTERVALS_DELETE,
+		STMT_FACTOR_CALL_SITES_DELETE, STMT_BECAUSE_DELETE, STMT_INTERVALS_DELETE, STMT_ORIGINS_DELETE,
 		STMT_WAITERS_DELETE, STMT_WARNINGS_DELETE, STMT_INTERVAL_NAMES_DELETE, STMT_PROBING_DELETE,
 		STMT_CPU_DELETE, STMT_CPU_OTHERS_DELETE, STMT_TAIL_DELETE, STMT_WORK_DELETE, STMT_PARTS_DELETE, STMT_PART_PAIRS_DELETE,
 		STMT_CAUSES_DELETE, STMT_MEMBERS_DELETE, STMT_SUMMED_CAUSES_DELETE, STMT_CAUSE_PLACES_DELETE,

@@ -211,6 +211,11 @@ static int read_because(struct reading *x, sqlite3_stmt *st)
 	return READ(x, st, 1, because_columns, &f->because_of.items[f->because_of.cnt++]);
 }
 
+static int read_origin(struct reading *x, sqlite3_stmt *st)
+{
+	return READ(x, st, 0, origin_columns, VEC_EXTEND(&x->f->origins));
+}
+
 static int read_interval(struct reading *x, sqlite3_stmt *st)
 {
 	struct interval_row *row = VEC_EXTEND(&x->f->intervals);
@@ -218,7 +223,8 @@ static int read_interval(struct reading *x, sqlite3_stmt *st)
 	int r = READ(x, st, 0, interval_columns, row);
 
 	if (r == 0 && (row->end_ns < row->start_ns ||
-		       __builtin_sub_overflow(row->end_ns, row->start_ns, &latency_ns)))
+		       __builtin_sub_overflow(row->end_ns, row->start_ns, &latency_ns) ||
+		       (row->origin && row->origin >= x->f->origins.cnt)))
 		r = -EBADMSG;
 	return r;
 }
@@ -262,6 +268,7 @@ static const struct {
 	{ STMT_PART_PAIRS_READ, read_part_pair, "part_pair" },
 	{ STMT_FACTOR_CALL_SITES_READ, read_call_site, "factor_call_site" },
 	{ STMT_BECAUSE_READ, read_because, "because_of" },
+	{ STMT_ORIGINS_READ, read_origin, "origin" },
 	{ STMT_INTERVALS_READ, read_interval, "interval" },
 	{ STMT_WAITERS_READ, read_waiter, "waiter" },
 	{ STMT_WARNINGS_READ, read_warning, "warning" },

@@ -412,10 +412,22 @@ CREATE TABLE IF NOT EXISTS interval (			-- every completed interval
 	start_thread	INTEGER NOT NULL,
 	end_thread	INTEGER NOT NULL,
 	root_only	INTEGER NOT NULL,	-- its functions were not recorded: in no result but probing
+	origin		INTEGER NOT NULL,	-- origin.position
 	connection	INTEGER NOT NULL,	-- of a request on a socket, from 1; 0: it is none
 	port		INTEGER NOT NULL,	-- 0: a Unix socket
 	bytes_in	INTEGER NOT NULL,
 	bytes_out	INTEGER NOT NULL,
+	PRIMARY KEY (finding, position)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS origin (			-- the recordings that a run's intervals come from: a merged run has several
+	finding		INTEGER NOT NULL REFERENCES finding(id),
+	position	INTEGER NOT NULL,	-- in order of run
+	run		INTEGER NOT NULL,	-- the number of the run that recorded or imported it
+	machine		TEXT,			-- machine-id; NULL: not known, as of an import
+	host		TEXT,
+	container	TEXT,
+	build		TEXT,			-- build id of the program
 	PRIMARY KEY (finding, position)
 ) WITHOUT ROWID;
 

@@ -114,6 +114,7 @@ static const char *const texts[] = {
 	[STMT_FACTOR_CALL_SITES_DELETE] = "DELETE FROM factor_call_site WHERE finding = ?1",
 	[STMT_BECAUSE_DELETE] = "DELETE FROM because_of WHERE finding = ?1",
 	[STMT_INTERVALS_DELETE] = "DELETE FROM interval WHERE finding = ?1",
+	[STMT_ORIGINS_DELETE] = "DELETE FROM origin WHERE finding = ?1",
 	[STMT_WAITERS_DELETE] = "DELETE FROM waiter WHERE finding = ?1",
 	[STMT_WARNINGS_DELETE] = "DELETE FROM warning WHERE finding = ?1",
 	[STMT_INTERVAL_NAMES_DELETE] = "DELETE FROM interval_name WHERE finding = ?1",
@@ -162,8 +163,11 @@ static const char *const texts[] = {
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
 	[STMT_INTERVAL_INSERT] =
 		"INSERT INTO interval(finding, position, sid, start_ns, end_ns, start_thread,"
-		" end_thread, root_only, connection, port, bytes_in, bytes_out)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+		" end_thread, root_only, origin, connection, port, bytes_in, bytes_out)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+	[STMT_ORIGIN_INSERT] =
+		"INSERT INTO origin(finding, position, run, machine, host, container, build)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 	[STMT_WAITER_INSERT] =
 		"INSERT INTO waiter(finding, position, inside, inside_file, inside_line, wait, function, file, line, key,"
 		" module, is_built, is_outer, share, mean_ns)"
@@ -233,8 +237,10 @@ static const char *const texts[] = {
 	[STMT_BECAUSE_READ] =
 		"SELECT factor, function, file, wait, share, device FROM because_of WHERE finding = ?1"
 		" ORDER BY factor, position",
+	[STMT_ORIGINS_READ] =
+		"SELECT run, machine, host, container, build FROM origin WHERE finding = ?1 ORDER BY position",
 	[STMT_INTERVALS_READ] =
-		"SELECT sid, start_ns, end_ns, start_thread, end_thread, root_only, connection, port,"
+		"SELECT sid, start_ns, end_ns, start_thread, end_thread, root_only, origin, connection, port,"
 		" bytes_in, bytes_out FROM interval"
 		" WHERE finding = ?1 ORDER BY position",
 	[STMT_WAITERS_READ] =

@@ -116,6 +116,7 @@ void trace_free(struct trace *t)
 	VEC_RELEASE(&t->requests);
 	VEC_RELEASE(&t->shifts);
 	VEC_RELEASE(&t->blocks);
+	VEC_RELEASE(&t->origins);
 	VEC_RELEASE(&t->pairings);
 	VEC_RELEASE(&t->cpu_use.users);
 	arena_free(t->arena);

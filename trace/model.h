@@ -74,6 +74,7 @@ struct interval {
 	bool lost;			/* records that belong to it were dropped: not used, counted */
 	bool root_only;			/* its functions were not recorded, by lot (record --sample) */
 	uint32_t weight;		/* number of intervals it represents if recorded in full (--sample auto); 0: 1 */
+	uint32_t origin;		/* index into trace.origins: the part of a merged run that it is from */
 	uint64_t start_tid, end_tid;
 	int64_t start_ns, end_ns;	/* end_*: only if not open */
 	int64_t idle_ns;		/* until then the thread that began it waited for a file or connection, for no interval; 0: not known */
@@ -90,6 +91,12 @@ static inline bool squares_fit(uint64_t cnt, __int128 longest_ns)
 	return longest_ns < (__int128)1 << 62 &&
 	       longest_ns * longest_ns <= ((__int128)1 << 124) / (__int128)(cnt ? cnt : 1);
 }
+
+/* A recording from which intervals come: the run's own, or a part of a merged one.  Texts: NULL if unknown, as of an import. */
+struct trace_origin {
+	uint32_t run;			/* the number of the run that recorded or imported it */
+	const char *machine, *host, *container, *build;	/* as in struct summed_source */
+};
 
 struct segment {
 	uint64_t tid, sid;		/* sid may be SID_NONE, or one without an interval */
@@ -435,6 +442,7 @@ struct trace {
 	struct losses losses;
 	struct off_cpu off_cpu;
 	struct cpu_use cpu_use;
+	VEC(struct trace_origin) origins;	/* in order of run; not of windows; there may be none */
 	VEC(struct pairing) pairings;		/* by name; there may be fewer */
 	bool windowed;				/* only the end of its run was kept, or all up to a moment */
 	bool kernel_reduced;			/* the recorder noted when threads were off the CPU, but not why */

@@ -83,6 +83,7 @@ void findings_free(struct findings *f)
 	VEC_RELEASE(&f->common_causes);
 	VEC_RELEASE(&f->causes);
 	VEC_RELEASE(&f->intervals);
+	VEC_RELEASE(&f->origins);
 	VEC_RELEASE(&f->warnings);
 	VEC_RELEASE(&f->waiters);
 	VEC_RELEASE(&f->observed);

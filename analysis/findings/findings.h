@@ -300,6 +300,7 @@ struct interval_row {			/* one completed interval */
 	bool root_only;			/* counts neither in the summary above nor in anything below */
 	int64_t start_ns, end_ns;
 	uint64_t start_tid, end_tid;
+	uint32_t origin;		/* index into findings.origins, unless there are none */
 	uint32_t connection, port, bytes_in, bytes_out;	/* of a request on a socket: struct request; connection 0: it is none */
 };
 
@@ -375,6 +376,7 @@ struct findings {
 	VEC(struct common_cause) common_causes;	/* best first */
 	VEC(struct summed_cause) causes;	/* largest share first */
 	VEC(struct interval_row) intervals;	/* in order of start, sid */
+	VEC(struct trace_origin) origins;	/* of intervals: in order of run; a run that was not merged has one */
 	VEC(struct warning) warnings;	/* most important first */
 	VEC(struct waiter) waiters;	/* largest share first */
 	VEC(struct observed_call) observed;	/* of the whole run, in order of the keys */

@@ -51,7 +51,7 @@ static void add_interval(struct findings *f, const struct row_head *h, bool root
 {
 	VEC_ADD(&f->intervals, (struct interval_row){
 		.sid = h->sid, .root_only = root_only, .start_ns = h->start_ns, .end_ns = h->end_ns,
-		.start_tid = h->start_tid, .end_tid = h->end_tid });
+		.start_tid = h->start_tid, .end_tid = h->end_tid, .origin = h->origin });
 }
 
 static bool is_before(const struct row_head *a, const struct row_head *b)

@@ -8,7 +8,7 @@
  *
  * A row is a few 64-bit words.  Example, place 3 for 500 ns and place 4 for 5 s, no work:
  *
- *	words 11 | cells 2, works 0 | start | end | SID | start TID | end TID | weight | 3 << 32 | 500 |
+ *	words 11 | cells 2, works 0 | start | end | SID | start TID | end TID | origin, weight | 3 << 32 | 500 |
  *	4 << 32 | 2^32 - 1 | 5000000000
  *
  * (2^32 - 1: the time does not fit and stands in the next word.)
@@ -208,10 +208,11 @@ void rows_add(struct rows *r, const struct row_head *head, const struct cell *ce
 	      const struct noted_work *works, size_t work_cnt)
 {
 	size_t first = r->words.cnt;
+	uint32_t weight = head->weight ? head->weight : 1;
 	uint64_t *at;
 	const uint64_t words[HEAD_WORDS] = {
 		0, (uint64_t)work_cnt << 32 | cell_cnt, (uint64_t)head->start_ns, (uint64_t)head->end_ns,
-		head->sid, head->start_tid, head->end_tid, head->weight ? head->weight : 1,
+		head->sid, head->start_tid, head->end_tid, (uint64_t)head->origin << 32 | weight,
 	};
 
 	VEC_ADD(&r->index, (struct row_place){ head->start_ns, head->sid, first });
@@ -233,8 +234,8 @@ void rows_add(struct rows *r, const struct row_head *head, const struct cell *ce
 	r->words.cnt = (size_t)(at - r->words.items);
 	r->words.items[first] = r->words.cnt - first;
 	r->cnt++;
-	r->weight += words[HEAD_WORDS - 1];
-	r->unit = common_divisor((uint32_t)words[HEAD_WORDS - 1], r->unit);
+	r->weight += weight;
+	r->unit = common_divisor(weight, r->unit);
 	if (r->words.cnt * sizeof(uint64_t) > rows_memory_bytes)
 		write_run(r);
 }
@@ -344,7 +345,7 @@ static void unpack(struct rows_walk *w, const uint64_t *row)
 	const uint64_t *at = row + HEAD_WORDS;
 
 	w->head = (struct row_head){ (int64_t)row[2], (int64_t)row[3], row[4], row[5], row[6],
-				       (uint32_t)row[7] };
+				       (uint32_t)row[7], (uint32_t)(row[7] >> 32) };
 	w->cells.cnt = w->works.cnt = 0;
 	if (w->heads_only)
 		return;

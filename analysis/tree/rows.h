@@ -36,6 +36,7 @@ struct row_head {
 	int64_t start_ns, end_ns;
 	uint64_t sid, start_tid, end_tid;
 	uint32_t weight;		/* number of intervals that it represents; 0: 1 */
+	uint32_t origin;		/* as of the interval */
 };
 
 struct rows;

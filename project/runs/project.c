@@ -18,6 +18,7 @@
 #include "project/notices.h"
 #include "project/runs/callers.h"
 #include "project/runs/leave_out.h"
+#include "project/runs/origins.h"
 #include "project/runs/project.h"
 #include "project/runs/run_parts.h"
 #include "report/probing.h"
@@ -198,6 +199,8 @@ int run_trace_read(struct store *s, const struct run *r, struct trace **ret, str
 		e = run_part_read(s, &parts.items[i], &traces[i], reterr);
 	if (e == 0)
 		*ret = parts.cnt == 1 ? TAKE_PTR(traces[0]) : traces_merge(traces, parts.cnt);
+	if (e == 0)
+		origins_note(s, r, &parts, *ret);
 	for (size_t i = 0; i < parts.cnt; i++)
 		trace_free(traces[i]);
 	return e;

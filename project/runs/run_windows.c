@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/banned.h"
+#include "project/runs/origins.h"
 #include "project/runs/project.h"
 #include "project/runs/run_parts.h"
 #include "project/runs/run_windows.h"
@@ -31,6 +32,7 @@ struct part_reader {
 
 struct run_windows {
 	struct store *store;
+	const struct run *run;		/* NULL: of its one part */
 	unsigned jobs;
 	run_parts parts;
 	struct part_reader *readers;
@@ -128,6 +130,13 @@ static int open_stream(struct part_reader *p, const struct reader_options *o, st
 	return r;
 }
 
+/* Of all parts: a part's own names are not those of the run. */
+static void note_origins(const struct run_windows *w, struct trace *names)
+{
+	if (w->run)
+		origins_note(w->store, w->run, &w->parts, names);
+}
+
 /* 0, TRACE_STREAM_UNFIT, or an error. */
 static int take_stream(struct run_windows *w, struct part_reader *p, const struct window_taker *to, struct diag *reterr)
 {
@@ -146,21 +155,23 @@ static int take_stream(struct run_windows *w, struct part_reader *p, const struc
 		return r;
 	trace_sort_events(names);	/* their calls are there by now */
 	trace_stream_want(p->stream, to->spans, to->span_cnt);
+	note_origins(w, names);
 	to->begin(to->arg, names);
 	return w->jobs > 1 ? take_all_ahead(p->stream, to, reterr) : take_all(p->stream, to, reterr);
 }
 
-static void take_slices(struct trace *t, const struct window_taker *to)
+static void take_slices(const struct run_windows *w, struct trace *t, const struct window_taker *to)
 {
 	_cleanup_(trace_slices_freep) struct trace_slices *slices = NULL;
-	const struct trace_window *w;
+	const struct trace_window *window;
 
 	trace_sort(t);
 	trace_find_idle(t);
+	note_origins(w, t);
 	to->begin(to->arg, t);
 	slices = trace_slices_new(t);
-	while ((w = trace_slices_next(slices)))
-		to->take(to->arg, w);
+	while ((window = trace_slices_next(slices)))
+		to->take(to->arg, window);
 }
 
 /* Reads it in windows if it is fit for that; else only opens it.  The reader stays open. */
@@ -183,7 +194,7 @@ static int take_part(struct run_windows *w, struct part_reader *p, const struct 
 	int r = read_part(w, p, to, reterr);
 
 	if (r == 0 && p->trace)
-		take_slices(p->trace, to);
+		take_slices(w, p->trace, to);
 	return r;
 }
 
@@ -284,6 +295,7 @@ static int take_parts(struct run_windows *w, const struct window_taker *to, stru
 
 	w->window.t = trace_new();
 	trace_sort_events(trace_merger_trace(w->merger));
+	note_origins(w, trace_merger_trace(w->merger));
 	trace_copy_devices(w->window.t, trace_merger_trace(w->merger));
 	for (size_t i = 0; i < w->parts.cnt; i++)
 		a.record_cnt += w->readers[i].record_cnt;
@@ -307,7 +319,7 @@ static int take_merged(struct run_windows *w, const struct run *run, const struc
 		return take_parts(w, to, reterr);
 	r = run_trace_read(w->store, run, &w->merged, reterr);
 	if (r == 0)
-		take_slices(w->merged, to);
+		take_slices(w, w->merged, to);
 	return r;
 }
 
@@ -316,6 +328,7 @@ static int read_parts(struct run_windows *w, struct store *s, const struct run *
 		      struct diag *reterr)
 {
 	w->store = s;
+	w->run = r;
 	w->jobs = jobs;
 	w->readers = xcalloc(w->parts.cnt + 1, sizeof(*w->readers));
 	for (size_t i = 0; i < w->parts.cnt; i++)

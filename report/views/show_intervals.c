@@ -25,6 +25,12 @@ static bool *rows_wanted(const struct view_input *in)
 	return wanted;
 }
 
+/* NULL: not known */
+static const struct trace_origin *origin_of(const struct findings *f, const struct interval_row *row)
+{
+	return row->origin < f->origins.cnt ? &f->origins.items[row->origin] : NULL;
+}
+
 static void intervals_text(const struct style *s, const struct view_input *in)
 {
 	const struct findings *f = in->findings;
@@ -42,6 +48,10 @@ static void intervals_text(const struct style *s, const struct view_input *in)
 	table_column(t, "started after", TABLE_RIGHT);
 	table_column(t, "on thread", TABLE_RIGHT);
 	table_column(t, "ended on", TABLE_RIGHT);
+	if (f->origins.cnt > 1) {
+		table_column(t, "run", TABLE_RIGHT);
+		table_column(t, "host", TABLE_LEFT);
+	}
 	for (size_t i = 0; i < cnt && !any; i++)
 		any = f->intervals.items[i].connection > 0;
 	if (any) {
@@ -59,6 +69,10 @@ static void intervals_text(const struct style *s, const struct view_input *in)
 		table_cell(t, "%s", text_ns(text, after_ns, s->utf8));
 		table_cell(t, "%" PRIu64, row->start_tid);
 		table_cell(t, "%" PRIu64, row->end_tid);
+		if (f->origins.cnt > 1) {
+			table_cell(t, "%" PRIu32, origin_of(f, row)->run);
+			table_cell(t, "%s", origin_of(f, row)->host ? origin_of(f, row)->host : "");
+		}
 		if (any) {
 			table_cell(t, "%u", row->connection);
 			table_cell(t, "%u", row->bytes_in);
@@ -92,6 +106,10 @@ static json_t *intervals_json(const struct view_input *in)
 		json_set(interval, "start_thread", json_u64(row->start_tid));
 		json_set(interval, "end_thread", json_u64(row->end_tid));
 		json_set(interval, "root_only", json_boolean(row->root_only));
+		if (origin_of(in->findings, row)) {
+			json_set(interval, "origin_run", json_integer(origin_of(in->findings, row)->run));
+			json_set(interval, "host", json_text(origin_of(in->findings, row)->host));
+		}
 		if (row->connection) {
 			json_set(interval, "connection", json_integer(row->connection));
 			json_set(interval, "port", row->port ? json_integer(row->port) : json_null());
@@ -108,15 +126,17 @@ static void intervals_csv(FILE *out, const struct view_input *in)
 {
 	_cleanup_(freep) bool *wanted = rows_wanted(in);
 
-	csv_line(out, "ttttttttttt", "sid", "name", "start_ns", "end_ns", "latency_ns", "start_thread",
-		 "end_thread", "connection", "port", "bytes_in", "bytes_out");
+	csv_line(out, "ttttttttttttt", "sid", "name", "start_ns", "end_ns", "latency_ns", "start_thread",
+		 "end_thread", "connection", "port", "bytes_in", "bytes_out", "origin_run", "host");
 	for (size_t i = 0; i < in->findings->intervals.cnt; i++) {
 		const struct interval_row *row = &in->findings->intervals.items[i];
+		const struct trace_origin *origin = origin_of(in->findings, row);
 
 		if (wanted[i])
-			csv_line(out, "utiiiuu" "uuuu", row->sid, in->findings->interval.name,
+			csv_line(out, "utiiiuu" "uuuu" "ut", row->sid, in->findings->interval.name,
 				 row->start_ns, row->end_ns, row->end_ns - row->start_ns, row->start_tid, row->end_tid,
-				 (uint64_t)row->connection, (uint64_t)row->port, (uint64_t)row->bytes_in, (uint64_t)row->bytes_out);
+				 (uint64_t)row->connection, (uint64_t)row->port, (uint64_t)row->bytes_in, (uint64_t)row->bytes_out,
+				 (uint64_t)(origin ? origin->run : in->run->number), origin ? origin->host : NULL);
 	}
 }
 

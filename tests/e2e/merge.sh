@@ -50,6 +50,24 @@ done
 same intervals forward turned --all
 same intervals forward grouped --all
 
+# Where each interval came from: SID i is of part 1 + i % 3, which is run 2 + i % 3; who recorded an import nobody knows.
+printf 'machine 0a\nboot 0b\nhost db-1\n' >vprof.data/runs/003/recorded-by
+expect 0 "$VPROF" merge part2 part3 -o pair
+expect 0 "$VPROF" merge pair part1 -o placed
+expect 0 "$VPROF" show intervals placed --format csv
+awk -F, 'NR > 1 && ($12 != 2 + $1 % 3 || $13 != ($1 % 3 == 1 ? "db-1" : "")) { exit 1 } END { if (NR != 601) exit 1 }' .out &&
+	pass || fail "origins: $(head -n 3 .out)"
+"$VPROF" show intervals placed --slowest 1 --format json >placed.json
+python3 - <<'P' && pass || fail "origin in JSON: $(cat placed.json)"
+import json
+row = json.load(open("placed.json"))["intervals"][0]
+assert row["origin_run"] == 2 + row["sid"] % 3 and row["host"] == ("db-1" if row["sid"] % 3 == 1 else None), row
+P
+expect 0 "$VPROF" sql --format csv "SELECT o.run, o.host, count(*) FROM origin o JOIN finding f ON f.id = o.finding JOIN run r
+	ON r.number = f.run AND r.name = 'placed' JOIN interval i ON i.finding = f.id AND i.origin = o.position GROUP BY 1"
+says '2,,200' '3,db-1,200' '4,,200'
+rm vprof.data/runs/003/recorded-by
+
 # The same SIDs in both: all intervals count, those of the second under other numbers.
 cp part1.tuples again.tuples
 expect 0 "$VPROF" import --from tuples again.tuples -o again

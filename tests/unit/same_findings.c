@@ -304,8 +304,20 @@ void same_findings(const struct findings *a, const struct findings *b)
 		assert_true(x->sid == y->sid && x->start_ns == y->start_ns && x->end_ns == y->end_ns);
 		assert_true(x->start_tid == y->start_tid && x->end_tid == y->end_tid);
 		assert_int_equal(x->root_only, y->root_only);
+		if (a->origins.cnt)	/* a trace has none, however it was merged; a run's has */
+			assert_int_equal(x->origin, y->origin);
 		assert_true(x->connection == y->connection && x->port == y->port);
 		assert_true(x->bytes_in == y->bytes_in && x->bytes_out == y->bytes_out);
+	}
+	assert_int_equal(a->origins.cnt, b->origins.cnt);
+	for (size_t i = 0; i < a->origins.cnt; i++) {
+		const struct trace_origin *x = &a->origins.items[i], *y = &b->origins.items[i];
+
+		assert_int_equal(x->run, y->run);
+		same_text(x->machine, y->machine);
+		same_text(x->host, y->host);
+		same_text(x->container, y->container);
+		same_text(x->build, y->build);
 	}
 	assert_int_equal(a->warnings.cnt, b->warnings.cnt);
 	for (size_t i = 0; i < a->warnings.cnt; i++) {

@@ -341,7 +341,9 @@ struct findings *sample_odd(void)
 	VEC_ADD(&f->waiters, (struct waiter){ .inside = "f", .inside_file = "a,\"b\".c", .inside_line = UINT32_MAX, .wait = STATE_COND,
 		.function = "g", .line = 7, .key = UINT64_MAX, .module = "libx.so", .is_built = true, .is_outer = true, .share = -1e-17, .mean_ns = DBL_MAX });
 	VEC_ADD(&f->waiters, (struct waiter){ .module = "\xe4\xb8\xad", .share = DBL_MIN });
-	VEC_ADD(&f->intervals, (struct interval_row){ UINT64_MAX, true, 0, INT64_MAX, 0, UINT64_MAX, UINT32_MAX, 65535, UINT32_MAX, UINT32_MAX - 1 });
+	VEC_ADD(&f->intervals, (struct interval_row){ UINT64_MAX, true, 0, INT64_MAX, 0, UINT64_MAX, 1, UINT32_MAX, 65535, UINT32_MAX, UINT32_MAX - 1 });
+	VEC_ADD(&f->origins, (struct trace_origin){ 1, "0a", "db-1", "web", "ff" });
+	VEC_ADD(&f->origins, (struct trace_origin){ UINT32_MAX, NULL, NULL, NULL, NULL });
 	f->nodes.items[f->nodes.cnt - 1].samples = UINT32_MAX;
 	f->factors.items[0].samples = 4711;
 	VEC_ADD(&f->parts, (struct part){ .mean_ns = 1, .is_estimated = true });

@@ -324,6 +324,7 @@ static void add_intervals(const struct adding *a, const struct trace *p)
 		struct interval iv = p->intervals.items[i];
 
 		iv.sid = sid_of(a, iv.sid);
+		iv.origin = (uint32_t)a->part;
 		iv.name = a->of->interval_name.items[iv.name];
 		iv.start_tid = tid_of(a, iv.start_tid);
 		if (iv.status != INTERVAL_OPEN)

@@ -2,8 +2,8 @@
 /*
  * merge.h - several traces as one: vprof merge.
  *
- * All that is in the parts, in a new trace that shares nothing with them.  Functions are the same where name,
- * file and line are.  Threads and intervals of different parts are different: a TID or SID that an earlier part
+ * All that is in the parts, in a new trace that shares nothing with them; an interval's origin is the number of its part.
+ * Functions are the same where name, file and line are.  Threads and intervals of different parts are different: a TID or SID that an earlier part
  * has, too, gets a number that no part has.  Times stay: intervals are in the order of their start.
  */
 #ifndef TRACE_MERGE_MERGE_H
