@@ -34,7 +34,7 @@ static unsigned arg_buffer_mib, arg_pid, arg_repeat;
 enum { LIMIT_MIN = 1 << 20 };
 static const char *arg_start, *arg_end, *arg_key;
 #define DIGEST_EVERY_MIN_NS 100000000
-static bool arg_ignore_status, arg_start_paused, arg_requests, arg_order;
+static bool arg_ignore_status, arg_start_paused, arg_requests, arg_from_arrival, arg_order;
 
 /* --sample, else [record] sample of vprof.conf. */
 static int take_sample(const struct config *c, struct sample *ret)
@@ -89,6 +89,14 @@ static int take_requests(struct record_options *o)
 		return fail(&diag);
 	arg_requests = arg_requests || o->start;
 	o->requests = arg_requests;
+	o->from_arrival = arg_from_arrival;
+	if (arg_requests && arg_from_arrival)
+		return fail_now(EXIT_USAGE, "vprof record --from-arrival -- COMMAND",
+				"record: --from-arrival is for the program's own intervals; those of --requests begin at the arrival anyway, and "
+				"those of --start where it says");
+	if (arg_from_arrival && o->kernel != KERNEL_MODE_REQUIRE)
+		return fail_now(EXIT_USAGE, "vprof record --from-arrival -- COMMAND",
+				"record: --from-arrival needs --kernel=require (its default), not --kernel=%s", arg_kernel);
 	if (arg_requests && o->kernel != KERNEL_MODE_REQUIRE)
 		return fail_now(EXIT_USAGE, "vprof record --requests -- COMMAND",
 				"record: --requests needs --kernel=require (its default), not --kernel=%s", arg_kernel);
@@ -106,8 +114,8 @@ static int take_kernel(struct record_options *o)
 		return fail_now(EXIT_USAGE, "vprof record --kernel=require",
 				"record: --kernel is auto, require or off, not '%s'", arg_kernel);
 	o->kernel_pid = (pid_t)arg_pid;
-	o->kernel_if_alone = arg_pid && !arg_kernel && !arg_stacks && !arg_samples && !arg_requests && !arg_start;
-	if ((arg_pid || arg_requests || arg_start) && !arg_kernel)
+	o->kernel_if_alone = arg_pid && !arg_kernel && !arg_stacks && !arg_samples && !arg_requests && !arg_start && !arg_from_arrival;
+	if ((arg_pid || arg_requests || arg_start || arg_from_arrival) && !arg_kernel)
 		o->kernel = KERNEL_MODE_REQUIRE;
 	return take_requests(o);
 }
@@ -415,6 +423,9 @@ static const struct option_desc record_options[] = {
 	{ 0, "requests", NULL, OPT_FLAG, &arg_requests,
 	  "record requests and their answers on sockets that the program accepted, as intervals, by the kernel alone: no build and no "
 	  "annotation (implies --kernel=require --stacks --samples 997)" },
+	{ 0, "from-arrival", NULL, OPT_FLAG, &arg_from_arrival,
+	  "begin the program's intervals when their request arrived in the socket, not when a thread takes it up: what it waited for until "
+	  "then becomes a part of them (implies --kernel=require)" },
 	{ 0, "start", "PLACE", OPT_STR, &arg_start,
 	  "with --end: the same for what is no request on a socket: intervals begin as the program calls this function; FUNCTION, "
 	  "FILE:FUNCTION, FUNCTION@return, usdt:PROVIDER:NAME" },

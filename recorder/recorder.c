@@ -199,7 +199,7 @@ static int start(struct recorder *r, const struct recorder_options *o, struct di
 		return diag_set(reterr, EXIT_ENVIRONMENT, e, "cannot write the kernel's trace '%s': %s",
 				o->path, strerror(-e));
 	r->writer.file.limit = o->limit_bytes;
-	r->writer.exchanges = o->exchanges && !r->reduced;
+	r->writer.exchanges = !o->exchanges || r->reduced ? EXCHANGES_OFF : o->for_arrivals ? EXCHANGES_ARRIVALS : EXCHANGES_REQUESTS;
 	r->writer.sample_cost_ns = sample_cost_ns;
 	e = writer_begin(&r->writer, r->reduced != NULL,
 			 o->samples_hz && !r->reduced ? 1000000000 / o->samples_hz : 0);

@@ -32,6 +32,7 @@ struct recorder_options {
 	int user_stacks, kernel_stacks;	/* when threads leave the CPU or wake another one, and at samples */
 	unsigned int samples_hz;	/* of each CPU; 0: none */
 	int exchanges;			/* requests and answers on accepted sockets */
+	int for_arrivals;		/* ... only for when those of the program's own intervals arrived */
 	struct recorder_calls calls;	/* ... in place of them */
 	int or_reduced;			/* if not permitted, record when threads are off the CPU, not why */
 };

@@ -71,7 +71,7 @@ struct writer {
 	struct alike alike;
 	uint64_t records;		/* of threads; no stacks */
 	struct stacks *stacks;		/* NULL: not requested; belongs to the caller */
-	bool exchanges;			/* are recorded, too; set before writer_begin(), like the next */
+	enum exchange_use exchanges;	/* set before writer_begin(), like the next */
 	uint32_t sample_cost_ns;	/* of the thread that a sample hits */
 	const char *const *paths;	/* of Unix sockets, the caller's; set before writer_end() */
 	size_t path_cnt;

@@ -283,7 +283,7 @@ static void write_stacks(struct writer *w)
 		return;
 	stacks_each(w->stacks, put_stack_text, w, &w->unnamed);
 	end_texts(w, KERNEL_STACKS);
-	if (!w->exchanges)
+	if (w->exchanges != EXCHANGES_REQUESTS)
 		return;
 	stacks_each_system(w->stacks, put_system_name, w);
 	end_texts(w, KERNEL_SYSTEM);

@@ -174,6 +174,8 @@ static const struct column before_columns[] = {
 	COL_REAL(struct before_start, mean_ns),
 	COL_REAL(struct before_start, sd_ns),
 	COL_64(struct before_start, p99_ns),
+	COL_BOOL(struct before_start, exact),
+	COL_64(struct before_start, unknown_cnt),
 };
 
 static const struct column before_by_columns[] = {

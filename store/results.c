@@ -59,7 +59,7 @@ static int write_rows(struct store *s, int64_t id, const struct findings *f, str
 		r = INSERT(s, STMT_CPU_INSERT, KEYS1(id), cpu_columns, &f->cpu, reterr);
 	for (size_t i = 0; r == 0 && i < f->cpu.others.cnt; i++)
 		r = INSERT(s, STMT_CPU_OTHER_INSERT, KEYS2(id, i), cpu_other_columns, &f->cpu.others.items[i], reterr);
-	if (r == 0 && f->before.cnt)
+	if (r == 0 && (f->before.cnt || f->before.unknown_cnt))
 		r = INSERT(s, STMT_BEFORE_INSERT, KEYS1(id), before_columns, &f->before, reterr);
 	for (size_t i = 0; r == 0 && f->before.cnt && i < f->before.by.cnt; i++)
 		r = INSERT(s, STMT_BEFORE_BY_INSERT, KEYS2(id, i), before_by_columns, &f->before.by.items[i], reterr);

@@ -379,12 +379,14 @@ CREATE TABLE IF NOT EXISTS cause (			-- all time of one last known doer; the sha
 	PRIMARY KEY (finding, position)
 ) WITHOUT ROWID;
 
-CREATE TABLE IF NOT EXISTS before_start (		-- what may have gone before the intervals, at most
+CREATE TABLE IF NOT EXISTS before_start (		-- what went before the intervals; if not exact, at most
 	finding		INTEGER PRIMARY KEY REFERENCES finding(id),
 	count		INTEGER NOT NULL,	-- intervals of which it is known
 	mean_ns		REAL NOT NULL,
 	sd_ns		REAL NOT NULL,
-	p99_ns		INTEGER NOT NULL
+	p99_ns		INTEGER NOT NULL,
+	exact		INTEGER NOT NULL,	-- 1: from the arrival in the socket, and part of the interval
+	unknown_count	INTEGER NOT NULL	-- ... intervals of which it is not known
 );
 
 CREATE TABLE IF NOT EXISTS before_by (			-- what the thread did then

@@ -201,7 +201,8 @@ static const char *const texts[] = {
 		"INSERT INTO cause(finding, position, known, function, file, line, wait, mixed, peer, device, how, how_share, share, ci95_low, ci95_high,"
 		" mean_ns, waited, waiter, waiter_file, waiter_line, waiter_share, estimated)"
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)",
-	[STMT_BEFORE_INSERT] = "INSERT INTO before_start(finding, count, mean_ns, sd_ns, p99_ns) VALUES (?1, ?2, ?3, ?4, ?5)",
+	[STMT_BEFORE_INSERT] = "INSERT INTO before_start(finding, count, mean_ns, sd_ns, p99_ns, exact, unknown_count) "
+				"VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 	[STMT_BEFORE_BY_INSERT] = "INSERT INTO before_by(finding, position, function, share) VALUES (?1, ?2, ?3, ?4)",
 	[STMT_CAUSE_PLACE_INSERT] =
 		"INSERT INTO cause_place(finding, cause, position, node) VALUES (?1, ?2, ?3, ?4)",
@@ -273,7 +274,7 @@ static const char *const texts[] = {
 	[STMT_SUMMED_CAUSES_READ] =
 		"SELECT known, function, file, line, wait, mixed, peer, device, how, how_share, share, ci95_low, ci95_high,"
 		" mean_ns, waited, waiter, waiter_file, waiter_line, waiter_share, estimated FROM cause WHERE finding = ?1 ORDER BY position",
-	[STMT_BEFORE_READ] = "SELECT count, mean_ns, sd_ns, p99_ns FROM before_start WHERE finding = ?1",
+	[STMT_BEFORE_READ] = "SELECT count, mean_ns, sd_ns, p99_ns, exact, unknown_count FROM before_start WHERE finding = ?1",
 	[STMT_BEFORE_BY_READ] = "SELECT function, share FROM before_by WHERE finding = ?1 ORDER BY position",
 	[STMT_CAUSE_PLACES_READ] =
 		"SELECT cause, node FROM cause_place WHERE finding = ?1 ORDER BY cause, position",

@@ -5,8 +5,8 @@
  * A file of checked, compressed blocks, as format.h has them, behind a header with a magic number
  * of its own.  What the blocks unpack to are varints (encode.h):
  *
- *	KERNEL_BEGIN	1 if only the times are known, and no reason (recorder/reduced.c); ns between samples, 0: none; 1 if exchanges
- *			are recorded; ns that a sample takes of the thread that it hits
+ *	KERNEL_BEGIN	1 if only the times are known, and no reason (recorder/reduced.c); ns between samples, 0: none;
+ *			enum exchange_use; ns that a sample takes of the thread that it hits
  *	KERNEL_RECORDS	{ kind, tid, zigzag(ns - ns of the record before), ... }...
  *		OFF	pid, ns - out_ns, zigzag(ns - woken_ns) or 0 if !(flags & OFF_WOKEN), flags,
  *			state, syscall + 1, waker's kind, waker, lost; with OFF_ARGUMENTS three more
@@ -71,6 +71,12 @@ enum kernel_off_flags {
 	OFF_TASK_WAKER = 32,		/* the waker belongs to the run */
 	OFF_ARGUMENTS = 64,
 	OFF_OPEN = 128,			/* it was still away when the recording ended */
+};
+
+enum exchange_use {
+	EXCHANGES_OFF,
+	EXCHANGES_REQUESTS,		/* each is an interval */
+	EXCHANGES_ARRIVALS,		/* they say when the requests arrived that the program's own intervals are about */
 };
 
 enum exchange_flags {

@@ -132,6 +132,7 @@ void trace_borrow_names(struct trace *window, const struct trace *from)
 	window->functions.items = from->functions.items;
 	window->functions.cnt = from->functions.cnt;
 	window->look = from->look;
+	window->from_arrival = from->from_arrival;
 }
 
 void trace_return_names(struct trace *window)

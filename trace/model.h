@@ -77,6 +77,7 @@ struct interval {
 	uint32_t origin;		/* index into trace.origins: the part of a merged run that it is from */
 	uint64_t start_tid, end_tid;
 	int64_t start_ns, end_ns;	/* end_*: only if not open */
+	int64_t begun_ns;		/* its request had arrived at start_ns, and it began only then; 0: of the arrival nothing is known */
 	int64_t idle_ns;		/* until then the thread that began it waited for a file or connection, for no interval; 0: not known */
 };
 
@@ -445,6 +446,7 @@ struct trace {
 	VEC(struct trace_origin) origins;	/* in order of run; not of windows; there may be none */
 	VEC(struct pairing) pairings;		/* by name; there may be fewer */
 	bool windowed;				/* only the end of its run was kept, or all up to a moment */
+	bool from_arrival;			/* intervals begin as their requests arrive (trace/kernel/arrivals.h) */
 	bool kernel_reduced;			/* the recorder noted when threads were off the CPU, but not why */
 };
 

@@ -41,6 +41,9 @@ static enum cause_how how_of(enum trace_state wait)
 	case STATE_JOIN:
 		return HOW_LOCK;
 	case STATE_QUEUE:
+	case STATE_ARRIVED:
+	case STATE_BUSY:
+	case STATE_HANDED_OVER:
 		return HOW_QUEUE;
 	case STATE_IO:
 		return HOW_IO;

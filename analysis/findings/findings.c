@@ -189,7 +189,7 @@ double *findings_other_covariances(const struct findings *f)
 
 bool findings_hidden_before_start(const struct findings *f)
 {
-	return f->before.cnt && f->interval.cnt >= FINDINGS_INTERVALS_MIN && f->before.sd_ns > f->interval.stddev_ns;
+	return f->before.cnt && !f->before.exact && f->interval.cnt >= FINDINGS_INTERVALS_MIN && f->before.sd_ns > f->interval.stddev_ns;
 }
 
 bool findings_are_whole(const struct findings *f)

@@ -254,10 +254,13 @@ struct before_by {
 
 /*
  * The time before the intervals: a request that came while its thread was busy waited that long, at most.  From the end of the
- * thread's last wait for a connection (poll, accept, read) to the start.
+ * thread's last wait for a connection (poll, accept, read) to the start.  Where it is exact, from the arrival in the socket, it is
+ * part of the interval (struct interval, begun_ns).
  */
 struct before_start {
 	uint64_t cnt;			/* intervals for which it is known */
+	bool exact;
+	uint64_t unknown_cnt;		/* exact: intervals for which it is not known */
 	double mean_ns, sd_ns;
 	int64_t p99_ns;
 	VEC(struct before_by) by;	/* largest first; array in the arena */

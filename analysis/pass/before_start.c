@@ -2,6 +2,7 @@
 /* before_start.c - see before_start.h. */
 #include "analysis/pass/before_start.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 #include "base/search.h"
 #include "base/map.h"
 #include "base/order.h"
+
+#define UNKNOWN_MANY .1			/* of the intervals: these make the latencies a mixture */
 
 struct function_sums {
 	uint32_t function;		/* FUNCTION_NONE: none */
@@ -22,6 +25,7 @@ struct before_sums {
 	struct map *index_of;		/* function + 1 -> index in functions + 1 */
 	VEC(struct function_sums) functions;
 	VEC(uint32_t) touched;
+	uint64_t unknown_cnt;		/* intervals whose arrival is not known, where others' are */
 	double n, b, bb;		/* of the intervals that functions are known of */
 };
 
@@ -78,6 +82,28 @@ static void charge_calls(struct before_sums *s, const struct timeline *tl, const
 	charge(s, FUNCTION_NONE, iv->start_ns - iv->idle_ns - known_ns);
 }
 
+static uint32_t charged_call(const struct timeline *tl, uint32_t innermost, int64_t begun_ns)
+{
+	uint32_t outermost = INVOCATION_NONE;
+
+	for (uint32_t i = innermost; i != INVOCATION_NONE && tl->ends_ns[i] <= begun_ns; i = tl->parents[i])
+		outermost = i;
+	return outermost;
+}
+
+/* The same from the arrival on: a call in whose midst the request came counts from then on. */
+static void charge_since_arrival(struct before_sums *s, const struct timeline *tl, const struct interval *iv)
+{
+	const struct trace *t = tl->trace;
+	struct stack_walk w;
+
+	for (stack_walk_init(&w, tl, iv->start_tid, iv->start_ns, iv->begun_ns); stack_walk_next(&w); ) {
+		uint32_t call = charged_call(tl, w.innermost, iv->begun_ns);
+
+		charge(s, call == INVOCATION_NONE ? FUNCTION_NONE : t->invocations.items[call].function, w.to_ns - w.from_ns);
+	}
+}
+
 /* It begins as it arrives. */
 static bool is_request(const struct trace *t, uint64_t sid)
 {
@@ -87,16 +113,10 @@ static bool is_request(const struct trace *t, uint64_t sid)
 	return i < t->requests.cnt && r[i].sid == sid;
 }
 
-void before_sums_add(struct before_sums *s, const struct timeline *tl, const struct interval *iv, int64_t before_ns)
+static void sum_functions(struct before_sums *s, int64_t before_ns)
 {
-	double b = (double)(iv->start_ns - iv->idle_ns);
+	double b = (double)before_ns;
 
-	if (!iv->idle_ns || iv->idle_ns > iv->start_ns || is_request(tl->trace, iv->sid))
-		return;
-	VEC_ADD(&s->times_ns, iv->start_ns - iv->idle_ns);
-	if (iv->idle_ns < before_ns)
-		return;
-	charge_calls(s, tl, iv);
 	s->n++;
 	s->b += b;
 	s->bb += b * b;
@@ -109,6 +129,34 @@ void before_sums_add(struct before_sums *s, const struct timeline *tl, const str
 		f->in_row = false;
 	}
 	s->touched.cnt = 0;
+}
+
+static void add_arrival(struct before_sums *s, const struct timeline *tl, const struct interval *iv)
+{
+	int64_t before_ns = iv->begun_ns - iv->start_ns;
+
+	s->unknown_cnt += !iv->begun_ns;
+	if (!iv->begun_ns)
+		return;
+	VEC_ADD(&s->times_ns, before_ns);
+	if (before_ns)
+		charge_since_arrival(s, tl, iv);
+	sum_functions(s, before_ns);
+}
+
+void before_sums_add(struct before_sums *s, const struct timeline *tl, const struct interval *iv, int64_t before_ns)
+{
+	if (tl->trace->from_arrival) {
+		add_arrival(s, tl, iv);
+		return;
+	}
+	if (!iv->idle_ns || iv->idle_ns > iv->start_ns || is_request(tl->trace, iv->sid))
+		return;
+	VEC_ADD(&s->times_ns, iv->start_ns - iv->idle_ns);
+	if (iv->idle_ns < before_ns)
+		return;
+	charge_calls(s, tl, iv);
+	sum_functions(s, iv->start_ns - iv->idle_ns);
 }
 
 static int by_share(const void *pa, const void *pb)
@@ -138,6 +186,17 @@ static void list_functions(const struct analysis *a, const struct before_sums *s
 	a->f->before.by.cnt = a->f->before.by.cap = cnt;
 }
 
+static void warn_of_unknown(struct findings *f)
+{
+	const struct before_start *b = &f->before;
+	uint64_t all = b->cnt + b->unknown_cnt;
+
+	if ((double)b->unknown_cnt > UNKNOWN_MANY * (double)all)
+		findings_warn(f, "before-start", "when the request arrived is not known of %" PRIu64 " of %" PRIu64 " intervals, which begin where "
+			      "the program begins them: their threads read none on a stream that the program accepted, or several "
+			      "at once", b->unknown_cnt, all);
+}
+
 void find_before_start(const struct analysis *a, struct before_sums *s)
 {
 	struct before_start *b = &a->f->before;
@@ -145,6 +204,9 @@ void find_before_start(const struct analysis *a, struct before_sums *s)
 	double squares = 0, sum = 0;
 
 	b->cnt = cnt;
+	b->exact = a->t->from_arrival;
+	b->unknown_cnt = s->unknown_cnt;
+	warn_of_unknown(a->f);
 	if (!cnt)
 		return;
 	qsort(s->times_ns.items, cnt, sizeof(*s->times_ns.items), compare_int64);
@@ -159,7 +221,7 @@ void find_before_start(const struct analysis *a, struct before_sums *s)
 	if (findings_hidden_before_start(a->f))
 		findings_warn(a->f, "before-start", "before an interval begins its thread was busy, for up to %.3g ms on average (sd %.3g ms, the "
 			      "interval's own %.3g ms)%s%s: requests that came meanwhile waited, and no interval has that; begin the interval "
-			      "where the request arrives, or look at what the thread does then", b->mean_ns / 1e6, b->sd_ns / 1e6,
+			      "where the request arrives (vprof record --from-arrival), or look at what the thread does then", b->mean_ns / 1e6, b->sd_ns / 1e6,
 			      a->f->interval.stddev_ns / 1e6, b->by.cnt && b->by.items[0].function ? ", mostly by " : "",
 			      b->by.cnt && b->by.items[0].function ? b->by.items[0].function : "");
 }

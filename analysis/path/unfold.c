@@ -185,7 +185,8 @@ static bool unfold_others(const struct timeline *tl, const struct piece *p, size
 		part->start_ns = from_ns > p->start_ns ? from_ns : p->start_ns;
 		part->end_ns = end_ns;
 		part->meanwhile = is_hole ? STATE_OTHER : s->state;
-		part->state = part->wait = others_state(p->wait, is_hole ? NULL : s);
+		if (tl->trace->look.is_one)
+			part->state = part->wait = others_state(p->wait, is_hole ? NULL : s);
 		end_ns = part->start_ns;
 	}
 	pieces_reverse(out, first);

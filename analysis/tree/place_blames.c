@@ -66,12 +66,12 @@ static uint32_t blame_of_taking_up(struct vtree *v, uint32_t wait, const struct 
 	return blame_in(v, wait, blamed_kind(v, queue->taken_up_tid), STATE_RUNNING);
 }
 
-/* Of a request that was not read the thread's wait for requests is no cause. */
+/* In a look, whose thread is not busy with other requests, waits for this one: that is no cause of its not being read. */
 uint32_t queue_blame_waiting(struct vtree *v, uint32_t wait, const struct piece *queue)
 {
 	if (is_taken_up(queue, queue->meanwhile))
 		return blame_of_taking_up(v, wait, queue);
-	return queue->wait == STATE_ARRIVED ? blame_nobody(v, wait) : NODE_NONE;
+	return queue->wait == STATE_ARRIVED && v->tl->trace->look.is_one ? blame_nobody(v, wait) : NODE_NONE;
 }
 
 uint32_t blame_of_key(struct vtree *v, uint32_t wait, uint64_t key, const struct piece *queue)

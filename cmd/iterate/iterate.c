@@ -31,7 +31,7 @@ static unsigned arg_k = UINT_MAX, arg_max_runs = UINT_MAX;	/* not given */
 static unsigned arg_jobs, arg_buffer_mib;
 static double arg_threshold = NAN, arg_overhead = NAN;
 static const char *arg_policy = "budget", *arg_format = "text", *arg_from;
-static bool arg_ask, arg_restart, arg_uncalled, arg_ignore_status, arg_verbose;
+static bool arg_ask, arg_restart, arg_uncalled, arg_from_arrival, arg_ignore_status, arg_verbose;
 
 static void loop_release(struct loop *l)
 {
@@ -181,7 +181,8 @@ static void take_settings(struct loop *l)
 	l->ignore_status = arg_ignore_status;
 	l->build = (struct build_options){ arg_jobs, arg_verbose, !arg_verbose };
 	l->record = (struct record_options){ .buffer_mib = arg_buffer_mib,
-					     .stdout_to_stderr = l->json, .config = &l->config };
+					     .stdout_to_stderr = l->json, .config = &l->config, .from_arrival = arg_from_arrival,
+					     .kernel = arg_from_arrival ? KERNEL_MODE_REQUIRE : KERNEL_MODE_OFF };
 }
 
 static int iterate_run(int argc, char **argv)
@@ -225,6 +226,7 @@ static const struct option_desc iterate_options[] = {
 	{ 0, "ask", NULL, OPT_FLAG, &arg_ask, "ask which factors to break down (needs a terminal)" },
 	{ 0, "restart", NULL, OPT_FLAG, &arg_restart, "start again instead of continuing an interrupted iteration" },
 	{ 0, "uncalled", NULL, OPT_FLAG, &arg_uncalled, "budget: in the first run also probe functions that earlier runs never called" },
+	{ 0, "from-arrival", NULL, OPT_FLAG, &arg_from_arrival, "vprof record --from-arrival in each run" },
 	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text (default) or json (the runs, why it ended, the last run's factors)" },
 	{ 0, "ignore-status", NULL, OPT_FLAG, &arg_ignore_status, "continue when the command fails" },
 	{ 0, "buffer", "MIB", OPT_UINT, &arg_buffer_mib, "size of the recording buffer, in MiB" },

@@ -81,7 +81,7 @@ int record_kernel_open(const struct record_options *o, uint64_t limit_bytes, con
 		.path = path, .pid = o->kernel_pid, .ring_bytes = ring_bytes(o->buffer_mib),
 		.limit_bytes = limit_bytes, .user_stacks = o->stacks & KERNEL_STACKS_USER,
 		.kernel_stacks = o->stacks & KERNEL_STACKS_KERNEL, .samples_hz = o->samples_hz,
-		.exchanges = o->requests,
+		.exchanges = o->requests || o->from_arrival, .for_arrivals = o->from_arrival,
 		.calls = { .start = o->start, .end = o->end, .key = o->key, .program = o->program },
 		.or_reduced = o->kernel == KERNEL_MODE_AUTO,
 	};
@@ -99,6 +99,8 @@ int record_kernel_open(const struct record_options *o, uint64_t limit_bytes, con
 		warn_line("%s; going on without it.  %s", diag.text, diag.remedy);
 		return 0;
 	}
+	if (r == -ENOSYS && o->from_arrival)
+		diag_remedy(&diag, r, "record without --from-arrival: vprof show summary says what goes before the intervals, at most");
 	if (r < 0 && reterr)
 		*reterr = diag;
 	return r;

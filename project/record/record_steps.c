@@ -481,6 +481,17 @@ int record_only(struct store *s, const char *name, const struct args *command, c
 	return 0;
 }
 
+/* --from-arrival promises that intervals begin there. */
+static int check_arrivals(const struct findings *f, struct diag *reterr)
+{
+	if (!f->interval.cnt || f->before.cnt)
+		return 0;
+	diag_set(reterr, EXIT_NO_EVIDENCE, -ENODATA, "--from-arrival: when their requests arrived is known of none of the %" PRIu64
+		 " intervals '%s': no thread that begins one reads a request on a stream that the program accepted (datagrams and pipes are "
+		 "none), or wakes up after another one read it", f->interval.cnt, f->interval.name);
+	return diag_remedy(reterr, -ENODATA, "record without --from-arrival: vprof show summary says what goes before the intervals, at most");
+}
+
 int record_once(struct store *s, const char *name, const struct args *command,
 		const struct record_options *o, struct run *ret_run, struct findings **ret,
 		int *ret_status, struct diag *reterr)
@@ -494,5 +505,5 @@ int record_once(struct store *s, const char *name, const struct args *command,
 	progress_line("analysing run %u", ret_run->number);
 	r = run_analyze(s, ret_run, 0, ret, reterr);
 	progress_done();
-	return r;
+	return r == 0 && o->from_arrival ? check_arrivals(*ret, reterr) : r;
 }

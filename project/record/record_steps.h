@@ -20,6 +20,7 @@ struct record_options {
 	enum kernel_stacks stacks;
 	unsigned samples_hz;		/* of each CPU; 0: none */
 	bool requests;			/* those on accepted sockets, as intervals */
+	bool from_arrival;		/* the program's own begin as their requests arrive in the socket */
 	const char *start, *end;	/* ... from one place of the code to another, in place of those; NULL: no */
 	unsigned key;			/* of what makes one: an argument plus one; 0: the thread */
 	const char *program;		/* in which file they are; NULL: those of kernel_pid */

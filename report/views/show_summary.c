@@ -81,7 +81,7 @@ static void print_cpu(const struct style *s, const struct findings *f)
 static void print_before(const struct style *s, const struct before_start *b)
 {
 	_cleanup_(str_release) struct str by = STR_INIT;
-	char mean[TEXT_MAX], sd[TEXT_MAX], p99[TEXT_MAX], percent[TEXT_MAX];
+	char mean[TEXT_MAX], sd[TEXT_MAX], p99[TEXT_MAX], percent[TEXT_MAX], more[TEXT_MAX];
 
 	if (!b->cnt)
 		return;
@@ -90,8 +90,13 @@ static void print_before(const struct style *s, const struct before_start *b)
 		utf8_add_line(&by, b->by.items[i].function ? b->by.items[i].function : "in no recorded function");
 		str_addf(&by, " %s", text_percent(percent, b->by.items[i].share));
 	}
-	fprintf(s->out, "  (before start), at most: mean %s   sd %s   p99 %s, while its thread was busy%s\n", text_ns(mean, b->mean_ns, s->utf8),
-		text_ns(sd, b->sd_ns, s->utf8), text_ns(p99, (double)b->p99_ns, s->utf8), str_cstr(&by));
+	fprintf(s->out, "  (before start)%s: mean %s   sd %s   p99 %s, while its thread was busy%s\n", b->exact ? "" : ", at most",
+		text_ns(mean, b->mean_ns, s->utf8), text_ns(sd, b->sd_ns, s->utf8), text_ns(p99, (double)b->p99_ns, s->utf8), str_cstr(&by));
+	if (b->exact)
+		fprintf(s->out, "                  from the arrival in the socket, and part of the interval (--from-arrival)\n");
+	if (b->unknown_cnt)
+		fprintf(s->out, "                  of %s more intervals the arrival is not known: they begin where the program begins them\n",
+			text_cnt(more, b->unknown_cnt));
 }
 
 static json_t *before_json(const struct before_start *b)
@@ -112,8 +117,9 @@ static json_t *before_json(const struct before_start *b)
 	json_set(o, "mean_ns", json_ns(b->mean_ns));
 	json_set(o, "sd_ns", json_ns(b->sd_ns));
 	json_set(o, "p99_ns", json_integer(b->p99_ns));
-	json_set(o, "exact", json_boolean(false));
+	json_set(o, "exact", json_boolean(b->exact));
 	json_set(o, "intervals", json_u64(b->cnt));
+	json_set(o, "intervals_unknown", b->exact ? json_u64(b->unknown_cnt) : json_null());
 	json_set(o, "by", by);
 	return o;
 }

@@ -74,7 +74,7 @@ char *cause_through(const struct summed_cause *c)
 
 bool cause_is_parked(const struct summed_cause *c)
 {
-	return c->known && c->how == HOW_QUEUE && c->is_wait && c->wait == STATE_IO && !c->peer && !c->device;
+	return c->known && c->how == HOW_QUEUE && c->waited == STATE_QUEUE && c->is_wait && c->wait == STATE_IO && !c->peer && !c->device;
 }
 
 /* What the function did during the wait: "sleeps". */

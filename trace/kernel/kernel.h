@@ -10,6 +10,8 @@
  *	kernel_merge.c		segments and wakeups
  *	kernel_stacks.c		what threads were in
  *	kernel_devices.c	what devices did
+ *	requests.c		requests on sockets as intervals
+ *	arrivals.c		... or when those of other intervals arrived
  *	kernel_windows.c	all of this for a trace that comes in windows
  */
 #ifndef TRACE_KERNEL_KERNEL_H
@@ -84,6 +86,7 @@ struct kernel_trace {
 	int64_t sample_ns;		/* period of samples; 0: none */
 	int64_t sample_cost_ns;		/* what one takes of the thread that it hits */
 	bool has_exchanges;		/* they were recorded, if there were any */
+	bool for_arrivals;		/* ... for the arrivals of other intervals' requests (arrivals.h) */
 	uint64_t lost, cut_bytes;
 	int64_t exchange_cost_ns;	/* that recording one takes; 0: it was not measured */
 	uint64_t unasked;		/* sends on accepted sockets before anything was read from them */

@@ -32,6 +32,7 @@
 #include "base/banned.h"
 #include "base/search.h"
 #include "trace/kernel/kernel_merging.h"
+#include "trace/kernel/arrivals.h"
 #include "trace/kernel/requests.h"
 
 static void add(struct kernel_merging *m, uint64_t sid, int64_t start_ns, int64_t end_ns,
@@ -412,7 +413,9 @@ void kernel_merge(struct trace *t, const struct kernel_trace *k)
 	t->kernel_reduced = k->reduced;
 	t->losses.records += k->lost;
 	t->losses.cut_bytes += k->cut_bytes;
-	if (k->has_exchanges)
+	if (k->for_arrivals)
+		arrivals_add(t, k, &m.threads);
+	else if (k->has_exchanges)
 		requests_add(t, k, &m.threads);
 	kernel_devices_release(&devices);
 	kernel_merging_release(&m);

@@ -331,6 +331,7 @@ static void decode_end(struct kernel_trace *k, struct decoder *d)
 static int decode_block(struct kernel_trace *k, const struct blocks *b, struct diag *reterr)
 {
 	struct decoder d = { b->plain, b->plain + b->len, false };
+	uint64_t exchanges;
 
 	switch (b->kind) {
 	case KERNEL_RECORDS:
@@ -357,7 +358,9 @@ static int decode_block(struct kernel_trace *k, const struct blocks *b, struct d
 	case KERNEL_BEGIN:
 		k->reduced = decode_varint(&d) != 0;
 		k->sample_ns = decode_u32(&d);
-		k->has_exchanges = decode_varint(&d) != 0;
+		exchanges = decode_varint(&d);
+		k->has_exchanges = exchanges != EXCHANGES_OFF;
+		k->for_arrivals = exchanges == EXCHANGES_ARRIVALS;
 		k->sample_cost_ns = decode_u32(&d);
 		break;
 	default:

@@ -98,6 +98,14 @@ static void add_creation(struct trace *t, uint64_t tid, uint64_t tid2, int64_t n
 	VEC_ADD(&t->creations, (struct creation){ tid, tid2, ns, ns2, NAME_NONE, sid });
 }
 
+void request_add_ways(struct trace *t, const struct kernel_exchange *x, const struct request_owner *o, uint64_t sid, int64_t read_ns)
+{
+	if (x->start_ns < read_ns)
+		add_creation(t, o->receiver, o->receiver, x->start_ns, read_ns, sid);
+	if (o->sender != o->receiver)
+		add_creation(t, o->receiver, o->sender, x->last_read_ns, o->from_ns, sid);
+}
+
 static void add_interval(struct trace *t, const struct kernel_trace *k, const struct kernel_exchange *x,
 			 const struct request_owner *o)
 {
@@ -108,10 +116,7 @@ static void add_interval(struct trace *t, const struct kernel_trace *k, const st
 	if (x->port < EXCHANGE_CALLS)
 		VEC_ADD(&t->requests, (struct request){ o->sid, x->connection, x->port < EXCHANGE_PATH ? x->port : 0, x->bytes_in,
 							x->bytes_out });
-	if (x->start_ns < x->first_read_ns)
-		add_creation(t, o->receiver, o->receiver, x->start_ns, x->first_read_ns, o->sid);
-	if (o->sender != o->receiver)
-		add_creation(t, o->receiver, o->sender, x->last_read_ns, o->from_ns, o->sid);
+	request_add_ways(t, x, o, o->sid, x->first_read_ns);
 }
 
 static bool is_whole(const struct kernel_trace *k, const struct kernel_exchange *x)
@@ -119,7 +124,7 @@ static bool is_whole(const struct kernel_trace *k, const struct kernel_exchange 
 	return x->flags & EXCHANGE_ARRIVAL && x->last_read_ns <= x->last_send_ns && x->start_ns >= k->start_ns;
 }
 
-static void find_owners(struct trace *t, const struct kernel_trace *k, struct kernel_threads *threads, struct request_owner *owners)
+void request_owners_find(struct trace *t, const struct kernel_trace *k, struct kernel_threads *threads, struct request_owner *owners)
 {
 	uint64_t sid = first_free_sid(t);
 	answers all = { NULL, 0, 0 };
@@ -258,7 +263,7 @@ void requests_add(struct trace *t, const struct kernel_trace *k, struct kernel_t
 	t->look.is_of_calls = k->calls.cnt != 0;
 	t->look.without_start = k->calls_without_start;
 	t->look.duration_ns = k->watched_ns ? k->watched_ns : k->end_ns - k->start_ns;
-	find_owners(t, k, x, owners);
+	request_owners_find(t, k, x, owners);
 	sum_connections(t, k);
 	request_frames_add(&frames, t, k, x, owners);
 	request_turns_add(t, k, owners, &frames);

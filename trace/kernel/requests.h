@@ -45,6 +45,12 @@ struct request_frames {
 	bool knows_reader;		/* some function reads requests */
 };
 
+/* Of each of k's exchanges, into an array of as many.  t is sorted. */
+void request_owners_find(struct trace *t, const struct kernel_trace *k, struct kernel_threads *x, struct request_owner *owners);
+
+/* The ways of a request to the thread that answers it, as creations: in the socket, then handed over. */
+void request_add_ways(struct trace *t, const struct kernel_exchange *x, const struct request_owner *o, uint64_t sid, int64_t read_ns);
+
 /* After kernel_merge_threads(); sorts t.  k->has_exchanges. */
 void requests_add(struct trace *t, const struct kernel_trace *k, struct kernel_threads *x);
 

@@ -229,6 +229,7 @@ static void add_losses(struct trace *t, const struct trace *p)
 		t->losses.callers_line = p->losses.callers_line;
 	full_tables_add(&t->losses.full, &p->losses.full);
 	t->kernel_reduced |= p->kernel_reduced;
+	t->from_arrival |= p->from_arrival;
 	t->off_cpu.placed_ns = unsigned_sum_saturated(t->off_cpu.placed_ns, p->off_cpu.placed_ns);
 	t->off_cpu.runnable_ns = unsigned_sum_saturated(t->off_cpu.runnable_ns, p->off_cpu.runnable_ns);
 	t->off_cpu.unplaced_ns = unsigned_sum_saturated(t->off_cpu.unplaced_ns, p->off_cpu.unplaced_ns);

@@ -236,9 +236,12 @@ static void test_round_trip(void **state)
 		_cleanup_(findings_freep) struct findings *f = samples[i](), *back = NULL;
 		uint32_t run = new_run(s, NULL);
 
+		f->before.exact = true;
+		f->before.unknown_cnt = 7;
 		write_findings(s, run, f);
 		back = read_findings(s, run, NULL);
 		same_findings(f, back);
+		assert_true(back->before.exact && back->before.unknown_cnt == 7 && back->before.cnt == f->before.cnt);
 		assert_int_equal(f->before.by.cnt, back->before.by.cnt);
 		for (size_t k = 0; k < f->before.by.cnt; k++) {
 			assert_true(f->before.by.items[k].share == back->before.by.items[k].share);
