@@ -132,6 +132,25 @@ static void go_by_record(struct unit_job *j)
 	j->unit = u;
 }
 
+static void say_trouble(const struct unit *u)
+{
+	if (u->untouched)
+		launcher_say("vprof cc: %s: compiled untouched: %s", u->source, u->untouched);
+	if (u->misread)
+		launcher_say("vprof cc: %s: not fully understood: %s", u->source, u->misread);
+}
+
+void unit_note_untouched(const struct launcher_options *o, const struct command *c, size_t i, const char *why)
+{
+	_cleanup_(unit_freep) struct unit *u = new_unit(c, i);
+
+	u->untouched = arena_strdup(u->arena, why);
+	u->probe_set = probe_set_of(u, o);
+	unit_write(o->build_dir, u, NULL);	/* without a record it is not reported; the object is good */
+	if (o->verbose)
+		say_trouble(u);
+}
+
 static void give_up(struct unit_job *j, const char *why)
 {
 	if (!j->unit->untouched)
@@ -448,14 +467,6 @@ static int compile_job(struct unit_job *j)
 	if (status == 0)
 		keep_product(j);
 	return status;
-}
-
-static void say_trouble(const struct unit *u)
-{
-	if (u->untouched)
-		launcher_say("vprof cc: %s: compiled untouched: %s", u->source, u->untouched);
-	if (u->misread)
-		launcher_say("vprof cc: %s: not fully understood: %s", u->source, u->misread);
 }
 
 static uint64_t now_ns(void)

@@ -13,6 +13,9 @@
 int compile_unit(const struct launcher_options *o, const struct command *c, size_t i,
 		 const char *object, struct unit **ret);
 
+/* Writes the record of source i of c, whose command was run as it is; why: for the user. */
+void unit_note_untouched(const struct launcher_options *o, const struct command *c, size_t i, const char *why);
+
 /* The edited text that u would be compiled from now.  1, or 0 if nothing is to be inserted, or a
  * negative errno.  Goes into u's directory and environment. */
 int unit_text(const struct unit *u, const struct launcher_options *o, struct str *ret,

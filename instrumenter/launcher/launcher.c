@@ -250,6 +250,16 @@ static int compile_and_link(const struct launcher_options *o, const struct comma
 	return status;
 }
 
+/* The compiler's own command, whose units can carry no probe, and a note of each. */
+static int run_foreign(const struct launcher_options *o, const struct command *c, const struct args *given)
+{
+	int status = compiler_run(given, NULL);
+
+	for (size_t i = 0; status == 0 && i < c->sources.cnt; i++)
+		unit_note_untouched(o, c, i, c->foreign);
+	return status;
+}
+
 /* --- the whole -------------------------------------------------------------------------------- */
 
 /* gcc -E -: only a foreground process may read from a terminal */
@@ -259,6 +269,25 @@ static bool reads_stdin(char *const *argv)
 		if (strcmp(argv[i], "-") == 0)
 			return true;
 	return false;
+}
+
+/* given: the words of c, before response files were expanded. */
+static int run_command(const struct launcher_options *o, const struct command *c, const struct args *given)
+{
+	bool notes = o->build_dir && make_dirs(o->build_dir, 0700) >= 0;
+
+	if (notes && c->kind != COMMAND_PASS && c->foreign)
+		return run_foreign(o, c, given);
+	switch (notes ? c->kind : COMMAND_PASS) {
+	case COMMAND_COMPILE:
+		return compile_only(o, c);
+	case COMMAND_COMPILE_LINK:
+		return compile_and_link(o, c);
+	case COMMAND_LINK:
+		return link_only(o, c, given->items);
+	default:
+		return compiler_run(given, NULL);
+	}
 }
 
 int launcher_run(char *const *argv, const struct launcher_options *o)
@@ -273,19 +302,7 @@ int launcher_run(char *const *argv, const struct launcher_options *o)
 	resolve_programs(argv, &own, &resolved);
 	leave_search_path(&own);
 	command_parse(resolved.items, &c);
-	switch (o->build_dir && make_dirs(o->build_dir, 0700) >= 0 ? c.kind : COMMAND_PASS) {
-	case COMMAND_COMPILE:
-		status = compile_only(o, &c);
-		break;
-	case COMMAND_COMPILE_LINK:
-		status = compile_and_link(o, &c);
-		break;
-	case COMMAND_LINK:
-		status = link_only(o, &c, resolved.items);
-		break;
-	default:
-		status = compiler_run(&resolved, NULL);
-	}
+	status = run_command(o, &c, &resolved);
 	command_release(&c);
 	return status;
 }

@@ -89,11 +89,12 @@ static const struct {
 } suffixes[] = {
 	{ ".c", LANG_C }, { ".cc", LANG_CXX }, { ".cp", LANG_CXX }, { ".cxx", LANG_CXX },
 	{ ".cpp", LANG_CXX }, { ".CPP", LANG_CXX }, { ".c++", LANG_CXX }, { ".C", LANG_CXX },
+	{ ".i", LANG_C }, { ".ii", LANG_CXX },
 };
 
 /* Sources that are precompiled headers or of another language: the command is passed through. */
 static const char *const strange_suffixes[] = {
-	".h", ".hh", ".hpp", ".hxx", ".H", ".m", ".mm", ".f", ".f90", ".go", ".d", ".i", ".ii", ".pcm",
+	".h", ".hh", ".hpp", ".hxx", ".H", ".m", ".mm", ".f", ".f90", ".go", ".d", ".pcm",
 };
 
 static const char *const assembler_suffixes[] = { ".s", ".S", ".sx" };
@@ -177,6 +178,24 @@ static enum language language_of_suffix(const char *path)
 	return LANG_OTHER;
 }
 
+/* The value of -x. */
+static enum language language_of_name(const char *name)
+{
+	if (strcmp(name, "c") == 0 || strcmp(name, "cpp-output") == 0)
+		return LANG_C;
+	return strcmp(name, "c++") == 0 || strcmp(name, "c++-cpp-output") == 0 ? LANG_CXX : LANG_OTHER;
+}
+
+/* forced: the value of -x; NULL: path's suffix says it. */
+static bool is_preprocessed(const char *path, const char *forced)
+{
+	static const char *const preprocessed[] = { ".i", ".ii" };
+
+	if (forced)
+		return strstr(forced, "cpp-output") != NULL;
+	return has_suffix_in(path, preprocessed, ARRAY_SIZE(preprocessed));
+}
+
 /* "x86_64-linux-gnu": a triple of the machine that the runtime is for? */
 static bool is_our_target(const char *triple, size_t len)
 {
@@ -250,8 +269,7 @@ static void see_input(struct parsing *s, size_t i)
 	s->c->kinds.items[i] = is_assembler ? WORD_ASSEMBLER : WORD_INPUT;
 	s->inputs++;
 	if (s->forced)
-		language = strcmp(s->forced, "c") == 0 ? LANG_C :
-			   strcmp(s->forced, "c++") == 0 ? LANG_CXX : LANG_OTHER;
+		language = language_of_name(s->forced);
 	else if (language == LANG_C && s->cxx_driver)
 		language = LANG_CXX;
 	if (strcmp(word, "-") == 0 ||
@@ -260,6 +278,8 @@ static void see_input(struct parsing *s, size_t i)
 		s->pass = true;
 	if (language == LANG_OTHER)
 		return;
+	if (is_preprocessed(word, s->forced))
+		s->c->foreign = "the input is preprocessed already (.i, .ii)";
 	s->c->kinds.items[i] = WORD_SOURCE;
 	VEC_ADD(&s->c->sources, (struct source){ word, language, i });
 }
@@ -291,11 +311,10 @@ static void see_option(struct parsing *s, const char *word, const char *value)
 		 strcmp(word, "-Wl,-r") == 0)
 		c->link = LINK_NO_RUNTIME;
 	else if (strcmp(word, "-m32") == 0 || strcmp(word, "-mx32") == 0)
-		s->pass = true;			/* the runtime is for this machine */
-	else if (strcmp(word, "-target") == 0 && value)
-		s->pass |= !is_our_target(value, strlen(value));
-	else if (starts_with(word, "--target="))
-		s->pass |= !is_our_target(word + strlen("--target="), strlen(word) - strlen("--target="));
+		c->foreign = "the command compiles for another machine (-m32, -mx32)";
+	else if ((strcmp(word, "-target") == 0 && value && !is_our_target(value, strlen(value))) ||
+		 (starts_with(word, "--target=") && !is_our_target(word + 9, strlen(word + 9))))
+		c->foreign = "the command compiles for another machine (-target)";
 	else if (word[1] == 'x' && value)
 		s->forced = strcmp(value, "none") == 0 ? NULL : value;
 	else if (word[1] == 'o' && value)
@@ -392,7 +411,7 @@ static enum command_kind decide_kind(const struct parsing *s)
 {
 	const struct command *c = s->c;
 
-	if (s->pass || !s->inputs)
+	if (s->pass || !s->inputs || (c->foreign && !c->sources.cnt))
 		return COMMAND_PASS;
 	if (is_probe_of_compiler(c))
 		return COMMAND_PASS;
@@ -414,7 +433,8 @@ void command_parse(char *const *argv, struct command *ret)
 	    argv[1][0] != '-')
 		first = 2;
 	s.cxx_driver = is_cxx_driver(c.words.items[first - 1]);
-	s.pass = is_foreign_compiler(c.words.items[first - 1]);
+	if (is_foreign_compiler(c.words.items[first - 1]))
+		c.foreign = "the compiler is for another machine or another C library";
 	for (size_t i = first; i < c.words.cnt; )
 		i = see_word(&s, i);
 	see_precompiled(&c);

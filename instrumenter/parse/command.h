@@ -57,6 +57,7 @@ struct command {
 	const char *output;		/* value of -o; NULL */
 	const char *standard;		/* value of -std=; NULL */
 	const char *untouchable;	/* NULL, or why its units must be compiled as they are */
+	const char *foreign;		/* NULL, or why the whole command has to run as it is, its link, too */
 	bool makes_deps;		/* -MD or -MMD */
 	bool deps_named, deps_target;	/* -MF, -MT/-MQ given */
 };

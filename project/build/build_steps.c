@@ -219,7 +219,8 @@ static int load_units(struct store *s, const units *list, struct diag *reterr)
 			 "the build compiled no C or C++ unit through vprof: if the tree is compiled already, all of it is up to date");
 		return diag_remedy(reterr, -ENODATA, "clean first (make clean), so that everything is "
 				   "compiled again; a build that clears its environment, or whose make is a static "
-				   "program, needs CC=\"vprof cc gcc\"");
+				   "program, needs CC=\"vprof cc gcc\"; C from standard input, and what is compiled to "
+				   "assembler (-S), carries no probe");
 	}
 	return project_load(s, list, reterr);
 }

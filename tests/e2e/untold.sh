@@ -60,8 +60,24 @@ says "of 1 unit no function carries a probe"
 expect 0 "$VPROF" -d both.data show coverage
 says "2 of 2 functions carry a probe; these are not all." "1 of 2 units" "side.c was compiled untouched"
 
+# So are those of a compiler for another C library, and preprocessed input; make runs neither again.
+mkdir -p ../foreign/bin && cd ../foreign && cp ../kiosk/kiosk.c ../kiosk/side.c . || exit 99
+printf '#!/bin/sh\necho "$*" >>"%s/runs"\nexec /usr/bin/env gcc "$@"\n' "$PWD" >bin/musl-gcc && chmod +x bin/musl-gcc
+cat >compile <<'END'
+gcc -O1 -c kiosk.c && musl-gcc -O1 -c side.c && gcc -E side.c | sed 's/side_door/back_door/' >back.i &&
+gcc -O1 -c back.i && gcc kiosk.o side.o back.o -o all
+END
+expect 0 env PATH="$PWD/bin:$PATH" "$VPROF" -d all.data build --functions all -- sh ./compile
+says "side.c' was compiled untouched: the compiler is for another machine or another C library" \
+	"back.i' was compiled untouched: the input is preprocessed already" "2 of the units have no probes"
+[ "$(grep -c side.c runs)" = 1 ] && pass || fail "musl-gcc ran $(grep -c side.c runs) times"
+nm all | grep -q ' back_door$' && pass || fail "the foreign objects were not linked"
+printf '[interval "side"]\n\tstart = side_door\n\tend = side_door\n' >side.conf
+expect 2 env PATH="$PWD/bin:$PATH" VPROF_CONF="$PWD/side.conf" "$VPROF" -d side.data build --functions all -- sh ./compile
+says "side.c' has that word and was compiled untouched: the compiler is for another machine"
+
 # A copy of the program has its names, and coverage does not say that nothing was built.
-mkdir ../copy && cp kiosk ../copy && cd ../copy || exit 99
+mkdir ../copy && cp ../kiosk/kiosk ../copy && cd ../copy || exit 99
 expect 0 "$VPROF" record -- ./kiosk
 expect 0 "$VPROF" show coverage
 says "Nothing was built with this data directory"

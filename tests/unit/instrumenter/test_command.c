@@ -51,10 +51,14 @@ static const struct {
 	{ "gcc -c a.c b.S", COMMAND_COMPILE, LINK_EXECUTABLE, "a.c:c", "a.o" },
 	{ "x86_64-linux-gnu-gcc -c a.c", COMMAND_COMPILE, LINK_EXECUTABLE, "a.c:c", "a.o" },
 	{ "clang --target=x86_64-unknown-linux-gnu -c a.c", COMMAND_COMPILE, LINK_EXECUTABLE, "a.c:c", "a.o" },
-	{ "aarch64-linux-gnu-gcc-12 -c a.c", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
-	{ "/opt/x-tools/arm-none-eabi-g++ a.cc", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
-	{ "musl-gcc -c a.c", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
-	{ "clang -target riscv64-linux-gnu -c a.c", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "aarch64-linux-gnu-gcc-12 -c a.c", COMMAND_COMPILE, LINK_EXECUTABLE, "a.c:c", "a.o" },
+	{ "/opt/x-tools/arm-none-eabi-g++ a.cc", COMMAND_COMPILE_LINK, LINK_EXECUTABLE, "a.cc:c++", "a-a.o" },
+	{ "musl-gcc -c a.c", COMMAND_COMPILE, LINK_EXECUTABLE, "a.c:c", "a.o" },
+	{ "clang -target riscv64-linux-gnu -c a.c", COMMAND_COMPILE, LINK_EXECUTABLE, "a.c:c", "a.o" },
+	{ "musl-gcc -o p a.o", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc -m32 -c conftest.c", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc -c a.i", COMMAND_COMPILE, LINK_EXECUTABLE, "a.i:c", "a.o" },
+	{ "gcc -x cpp-output -c a.txt -o b.o", COMMAND_COMPILE, LINK_EXECUTABLE, "a.txt:c", "b.o" },
 	{ "ccache -s", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
 	{ "gcc -c a.S", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
 	{ "gcc -v", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
@@ -65,7 +69,7 @@ static const struct {
 	{ "gcc -c conftest.c", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
 	{ "gcc -x c - -o p", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
 	{ "gcc -c a.c -o /dev/null", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
-	{ "gcc -m32 -c a.c", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc -m32 -c a.c", COMMAND_COMPILE, LINK_EXECUTABLE, "a.c:c", "a.o" },
 	{ "gcc", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
 	{ "gcc -o", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
 };
@@ -266,6 +270,43 @@ static void test_untouchable(void **state)
 	command_release(&c);
 }
 
+/* Commands whose objects cannot contain our probes, and those that look like them. */
+static void test_foreign(void **state)
+{
+	static const struct {
+		const char *line, *why;		/* why: a part of the reason; NULL: not foreign */
+	} lines[] = {
+		{ "gcc -c a.c", NULL },
+		{ "x86_64-linux-gnu-gcc -c a.c", NULL },
+		{ "clang -target x86_64-linux-gnu -c a.c", NULL },
+		{ "clang --target=x86_64-linux-gnu -c a.c", NULL },
+		{ "clang --target=x86_64-linux-musl -c a.c", "-target" },
+		{ "clang -target riscv64-linux-gnu -c a.c", "-target" },
+		{ "gcc -m32 -c a.c", "-m32" },
+		{ "gcc -mx32 -c a.c", "-mx32" },
+		{ "musl-gcc a.c -o p", "C library" },
+		{ "ccache arm-none-eabi-g++ -c a.cc", "another machine" },
+		{ "gcc -c a.i", "preprocessed" },
+		{ "g++ -c a.ii", "preprocessed" },
+		{ "gcc -x c++-cpp-output -c a", "preprocessed" },
+		{ "gcc -x c -c a.i", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		_cleanup_(args_release) struct args words = ARGS_INIT;
+		_cleanup_(command_release) struct command c;
+
+		split(lines[i].line, &words);
+		command_parse(words.items, &c);
+		print_message("%s\n", lines[i].line);
+		if (lines[i].why)
+			assert_true(c.foreign && strstr(c.foreign, lines[i].why));
+		else
+			assert_null(c.foreign);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -276,6 +317,7 @@ int main(void)
 		cmocka_unit_test(test_dependency_file),
 		cmocka_unit_test(test_namesakes),
 		cmocka_unit_test(test_untouchable),
+		cmocka_unit_test(test_foreign),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
