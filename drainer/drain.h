@@ -33,6 +33,7 @@ struct drainer {
 	char *drained;			/* by drain_left: a byte for each chunk, set if it was drained with
 					 * its thread */
 	int arena_fd;			/* locked while this process lives: an unlocked file may be removed */
+	struct drainer_waits waits;	/* experiments; table NULL: none, and no fd */
 	int inherited_fd;		/* a second open file of it, for the command; -1: none */
 	char arena_dir[4000];
 	char arena_path[4096], env[4096 + sizeof(ARENA_ENV) + 1];

@@ -65,6 +65,8 @@ void drain_free(struct drainer *d)
 		close(d->arena_fd);
 	if (d->inherited_fd >= 0)
 		close(d->inherited_fd);
+	if (d->waits.table)
+		close(d->waits.fd);
 	trace_file_close(&d->file);
 	free(d->drained);
 	free(d->looked);
@@ -170,6 +172,8 @@ void drainer_inherit(const struct drainer *d)
 {
 	if (d->inherited_fd >= 0)
 		fcntl(d->inherited_fd, F_SETFD, 0);
+	if (d->waits.table)
+		fcntl(d->waits.fd, F_SETFD, 0);
 }
 
 const char *drainer_path(const struct drainer *d)

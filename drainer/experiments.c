@@ -5,6 +5,8 @@
  * Of each chunk it is known up to where it was looked at.  A record that is not complete ends a look; in a full chunk it is
  * a hole, and others follow.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +17,10 @@
 #include "drainer/drain.h"
 #include "drainer/experiments.h"
 
-enum { RELEASES_MIN = 20 };		/* of a lock, to say in which order it goes round */
+enum {
+	RELEASES_MIN = 20,		/* of a lock, to say in which order it goes round */
+	WAITS_FD = 110,			/* or the next free one: out of the range that scripts use */
+};
 
 static struct arena_experiment *experiment(const struct drainer *d)
 {
@@ -59,6 +64,38 @@ bool drainer_add_lock(struct drainer *d, uint32_t target, uint32_t program, uint
 	return true;
 }
 
+int drainer_use_waits(struct drainer *d, const struct drainer_waits *w)
+{
+	struct arena_experiment *e = experiment(d);
+	int fd = fcntl(w->fd, F_DUPFD_CLOEXEC, WAITS_FD);
+
+	if (fd < 0)
+		return -errno;
+	d->waits = *w;
+	d->waits.fd = fd;
+	d->arena.waits = w->table;
+	e->waits_fd = (uint32_t)fd;
+	__atomic_store_n(&e->waits_number, w->number, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* Which waits in the table a target of that kind asks for. */
+static uint32_t awaited_by(const struct drainer_target *t)
+{
+	switch (t->kind) {
+	case EXPERIMENT_DEVICE:
+		return t->disk;
+	case EXPERIMENT_FUNCTION:
+	case EXPERIMENT_IO:
+	case EXPERIMENT_LOCK:
+		return DEVICE_WAIT_ANY;
+	case EXPERIMENT_BODY:
+	case EXPERIMENT_PC:
+		break;
+	}
+	return DEVICE_WAIT_NONE;
+}
+
 void experiments_open(struct drainer *d, const struct drainer_experiments *x)
 {
 	struct arena_control *c = d->arena.control;
@@ -78,7 +115,8 @@ void experiments_turn(struct drainer *d, uint64_t now_ns)
 		d->experiments->turn(d->experiments->arg, d, now_ns);
 }
 
-/* From the first anchor, which is some tenths of a second old. */
+/* From the first anchor, which is some tenths of a second old.  The table's clock is CLOCK_MONOTONIC; how far it is ahead is said anew for
+ * each block, because the two drift. */
 static void set_clock(struct drainer *d)
 {
 	const struct drain_anchor *first = &d->anchors.items[0];
@@ -91,6 +129,7 @@ static void set_clock(struct drainer *d)
 	if (!experiment(d)->ns_per_tick && ticks > first->ticks && mono > first->mono)
 		__atomic_store_n(&experiment(d)->ns_per_tick,
 				 (uint64_t)(((unsigned __int128)(mono - first->mono) << 32) / (ticks - first->ticks)), __ATOMIC_RELEASE);
+	__atomic_store_n(&experiment(d)->waits_ahead, mono - arena_experiment_ns(&d->arena, ticks), __ATOMIC_RELAXED);
 }
 
 static uint64_t now_ns(const struct drainer *d)
@@ -126,6 +165,10 @@ void drainer_block_set(struct drainer *d, const struct drainer_block *b)
 	max = max_now(d);
 	d->block = *b;
 	__atomic_store_n(&e->all.block, 0, __ATOMIC_RELEASE);
+	if (d->waits.table) {
+		d->waits.await(d->waits.arg, awaited_by(t));
+		__atomic_store_n(&e->waits_count, awaited_by(t) != DEVICE_WAIT_NONE, __ATOMIC_RELAXED);
+	}
 	__atomic_store_n(&e->target, b->target, __ATOMIC_RELAXED);
 	__atomic_store_n(&e->kind, t->kind, __ATOMIC_RELAXED);
 	__atomic_store_n(&e->has_keys, t->key_cnt > 0, __ATOMIC_RELAXED);
@@ -150,6 +193,8 @@ void drainer_blocks_end(struct drainer *d)
 	__atomic_store_n(&e->all.base, max, __ATOMIC_RELAXED);
 	__atomic_store_n(&e->all.max, max, __ATOMIC_RELAXED);
 	__atomic_store_n(&e->all.block, 0, __ATOMIC_RELEASE);
+	if (d->waits.table)
+		d->waits.await(d->waits.arg, DEVICE_WAIT_NONE);
 }
 
 void drainer_set_currency(struct drainer *d, enum experiment_currency currency)
@@ -186,7 +231,7 @@ struct drainer_experiment_state drainer_experiment_state(const struct drainer *d
 	struct drainer_experiment_state ret = {
 		.hit_cnt = e->hit_cnt, .outside_cnt = e->outside_cnt, .tick_cnt = e->tick_cnt, .ticks_error = e->ticks_error,
 		.ticks_refused = e->ticks_refused, .locks_lost = e->locks_lost, .signal_taken = e->signal_taken,
-		.ns_per_tick = (double)e->ns_per_tick / 4294967296.0, .until_cnt = e->until_cnt,
+		.ns_per_tick = (double)e->ns_per_tick / 4294967296.0, .until_cnt = e->until_cnt, .blind_cnt = e->blind_cnt,
 	};
 
 	find_unfair(d, &ret);

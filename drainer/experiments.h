@@ -20,9 +20,22 @@
 
 struct drainer_target {
 	enum experiment_kind kind;
+	uint32_t disk;			/* EXPERIMENT_DEVICE: as in runtime/shared/device_wait.h */
 	const uint64_t *keys;		/* its functions */
 	size_t key_cnt;
 };
+
+/* What the kernel's recorder sees of waits for disks; kept until drainer_close().  Processes inherit fd, a descriptor of the table. */
+struct drainer_waits {
+	const struct device_wait *table;
+	uint64_t number;
+	int fd;
+	void (*await)(void *arg, uint32_t disk);	/* for which disk waits count from now on */
+	void *arg;
+};
+
+/* Before the command begins.  0 or a negative errno. */
+int drainer_use_waits(struct drainer *d, const struct drainer_waits *w);
 
 struct drainer_block {
 	uint32_t number, round;
@@ -45,6 +58,7 @@ struct drainer_experiment_state {
 	uint64_t until_cnt;		/* sleeps until a time */
 	double unfair_share;		/* of the releases of a lock while others waited: the same thread had it again before them */
 	const char *unfair_function;	/* in which that was; of the lock with the largest share.  NULL: not known */
+	uint32_t blind_cnt;		/* processes that do not see the kernel's table of waits */
 	uint32_t locks_lost;		/* times that a lock of a target found no room */
 	bool signal_taken;
 	double ns_per_tick;		/* 0: not known yet */

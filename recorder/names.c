@@ -2,12 +2,16 @@
 /*
  * names.c - the common name of a device: disk 254:0 is "vda", interface 4 is "eth0".
  */
+#include <dirent.h>
 #include <limits.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/banned.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/str.h"
 #include "recorder/recorder_internal.h"
 
 static bool disk_name(uint32_t number, char *ret, size_t size)
@@ -24,6 +28,37 @@ static bool disk_name(uint32_t number, char *ret, size_t size)
 	base = strrchr(target, '/');
 	snprintf(ret, size, "%.40s", base ? base + 1 : target);
 	return true;
+}
+
+static bool disk_number(const char *name, uint32_t *ret)
+{
+	char path[PATH_MAX];
+	_cleanup_(freep) char *text = NULL;
+	unsigned int major, minor;
+
+	snprintf(path, sizeof(path), "/sys/block/%s/dev", name);
+	if (strchr(name, '/') || *name == '.' || file_read(path, &text, NULL) < 0 || sscanf(text, "%u:%u", &major, &minor) != 2)
+		return false;
+	*ret = (major << 20 | minor) + 1;
+	return true;
+}
+
+bool recorder_disk_find(const char *name, uint32_t *ret)
+{
+	return disk_number(name, ret);
+}
+
+void recorder_disk_names(struct str *ret)
+{
+	DIR *dir = opendir("/sys/block");
+	struct dirent *e;
+	uint32_t number;
+
+	while (dir && (e = readdir(dir)))
+		if (disk_number(e->d_name, &number))
+			str_addf(ret, "%s%s", ret->len ? " " : "", e->d_name);
+	if (dir)
+		closedir(dir);
 }
 
 static bool nic_name(uint32_t number, char *ret, size_t size)

@@ -28,6 +28,7 @@
 #include "recorder/bpf/record.h"
 #include "recorder/sample_cost.h"
 #include "recorder/segments.h"
+#include "runtime/shared/device_wait.h"
 #include "recorder/bpf/record.skel.h"
 #include "recorder/bpf/task_state.h"
 
@@ -35,6 +36,14 @@ enum { RING_BYTES = 16 << 20, RING_BYTES_STACKS = 64 << 20,
        PLACES_LEAST = 64, PLACES_UNASKED = 8192, TREE_MAX = 4096 };
 
 static char verdict[200];		/* the kernel verifier's reason, if it refused a program */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
 
 /*
  * libbpf's messages are meant for programmers.  The verifier's reason says more than "Permission denied":
@@ -255,6 +264,19 @@ static void make_room(struct record_bpf *p, uint32_t ring_bytes)
 	bpf_map__set_max_entries(p->maps.places, cpu_cnt * places);
 }
 
+static int choose_device_waits(struct record_bpf *p, const struct btf *btf, bool wanted, struct diag *reterr)
+{
+	if (!wanted)
+		return 0;
+	p->rodata->wants_device_waits = 1;
+	bpf_map__set_max_entries(p->maps.device_waits, DEVICE_WAITS);
+	if (argument_cnt(btf, "block_rq_complete") >= 0 && argument_cnt(btf, "block_rq_issue") >= 0 && !programs_must_use("no-disks"))
+		return 0;
+	diag_set(reterr, EXIT_ENVIRONMENT, -ENOSYS, "this kernel does not report which disk a thread waits for: it has no tracepoints "
+		 "block_rq_issue and block_rq_complete");
+	return diag_remedy(reterr, -ENOSYS, "a kernel with CONFIG_BLK_DEV_IO_TRACE; without --kernel: io, io@FUNCTION");
+}
+
 static int load(const struct recorder_options *o, const struct calls *calls, struct record_bpf **ret, struct diag *reterr)
 {
 	struct record_bpf *p;
@@ -271,7 +293,7 @@ static int load(const struct recorder_options *o, const struct calls *calls, str
 	r = p ? 0 : -errno;
 	if (p)
 		choose_programs(p, btf);
-	if (p && exchanges_choose(p, btf, o->exchanges && !calls, reterr) < 0) {
+	if (p && (exchanges_choose(p, btf, o->exchanges && !calls, reterr) < 0 || choose_device_waits(p, btf, o->device_waits, reterr) < 0)) {
 		btf__free(btf);
 		record_bpf__destroy(p);
 		return -ENOSYS;
@@ -523,14 +545,6 @@ int programs_go_on(struct record_bpf *p, uint64_t which)
 			return -errno;
 	}
 	return 0;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 uint64_t programs_watch_exchanges(struct record_bpf *p, bool watch)

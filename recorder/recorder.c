@@ -20,6 +20,7 @@
 #include "base/banned.h"
 #include "recorder/background.h"
 #include "recorder/calls.h"
+#include "recorder/device_waits.h"
 #include "recorder/exchanges.h"
 #include "recorder/packet_watch.h"
 #include "recorder/recorder_internal.h"
@@ -41,6 +42,7 @@ enum {
 struct recorder {
 	struct record_bpf *programs;
 	struct segments segments;
+	struct device_waits device_waits;
 	struct ring_buffer *stack_ring;	/* NULL without stacks */
 	struct reduced *reduced;	/* replaces the two above */
 	struct writer writer;
@@ -149,6 +151,7 @@ static void *empty_until_the_end(void *context)
 
 static void recorder_free(struct recorder *r)
 {
+	device_waits_close(&r->device_waits);
 	packet_watch_free(r->packet_watch);
 	if (r->calls)
 		calls_detach(r->calls);
@@ -238,6 +241,23 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret, struc
 	}
 	*ret = r;
 	return 0;
+}
+
+int recorder_device_waits(struct recorder *r, const struct device_wait **ret, int *ret_fd, uint64_t *ret_number)
+{
+	int e = r->device_waits.table ? 0 : device_waits_open(r->programs, &r->device_waits);
+
+	if (e)
+		return e;
+	*ret = r->device_waits.table;
+	*ret_fd = r->device_waits.fd;
+	*ret_number = r->device_waits.number;
+	return 0;
+}
+
+void recorder_await(struct recorder *r, uint32_t disk)
+{
+	device_waits_await(r->programs, disk);
 }
 
 int recorder_is_reduced(const struct recorder *r)

@@ -12,6 +12,7 @@
 #ifndef RECORDER_RECORDER_H
 #define RECORDER_RECORDER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include "base/diag.h"
@@ -33,6 +34,7 @@ struct recorder_options {
 	unsigned int samples_hz;	/* of each CPU; 0: none */
 	int exchanges;			/* requests and answers on accepted sockets */
 	int for_arrivals;		/* ... only for when those of the program's own intervals arrived */
+	int device_waits;		/* how long threads wait for disks, while they do (recorder_device_waits()) */
 	struct recorder_calls calls;	/* ... in place of them */
 	int or_reduced;			/* if not permitted, record when threads are off the CPU, not why */
 };
@@ -70,6 +72,22 @@ int recorder_is_reduced(const struct recorder *r);
  * measure overhead.  Threads that start or exit while detached are missed, so the off-CPU times in such a file are wrong.
  * 0 or a negative errno: some programs are not attached again then, and the caller can only close the recorder. */
 int recorder_rest(struct recorder *r, int rest);
+
+/*
+ * The table of runtime/shared/device_wait.h: ret_fd, which only permits to read it, may be inherited by the run's programs; ret_number says
+ * that a descriptor is of this table.  0 or a negative errno; both belong to the recorder.
+ */
+struct device_wait;
+int recorder_device_waits(struct recorder *r, const struct device_wait **ret, int *ret_fd, uint64_t *ret_number);
+
+/* Waits for that disk count from now on (recorder_disk_find(), or DEVICE_WAIT_... there).  Waits that are over remain counted. */
+void recorder_await(struct recorder *r, uint32_t disk);
+
+/* "vda" is what recorder_await() takes; false: there is no such disk.  A partition is not one: the kernel knows the disk of a request. */
+bool recorder_disk_find(const char *name, uint32_t *ret);
+/* Their names, with spaces between them. */
+struct str;
+void recorder_disk_names(struct str *ret);
 
 int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *reterr);
 

@@ -28,7 +28,7 @@ int programs_start(const struct recorder_options *o, struct calls *calls, struct
 int programs_segments(struct record_bpf *p, struct segments *ret);	/* where the records are; 0 or a negative errno */
 void segments_unmap(struct segments *s);
 /* For tests (VPROF_KERNEL_HOOKS): behave as on a kernel whose counters interrupts.bpf.h does not find (softirqs), without bpf_rdonly_cast
- * (helpers) or without tracepoints of the socket layer (no-sockets) or without uprobes (no-uprobes), or as with a hundred thousand threads in the run (crowds). */
+ * (helpers) or without tracepoints of the socket layer (no-sockets) or without uprobes (no-uprobes) or tracepoints of disks (no-disks), or as with a hundred thousand threads in the run (crowds). */
 bool programs_must_use(const char *what);
 /* The KNOWN_PLACES entries that the programs read; NULL: there are none. */
 struct known_stack *programs_known_stacks(struct record_bpf *p);

@@ -44,6 +44,21 @@ int recorder_try_calls(struct diag *reterr)
 	return recorder_try(reterr);
 }
 
+int recorder_device_waits(struct recorder *r, const struct device_wait **ret, int *ret_fd, uint64_t *ret_number)
+{
+	(void)r;
+	(void)ret;
+	(void)ret_fd;
+	(void)ret_number;
+	return -ENOSYS;
+}
+
+void recorder_await(struct recorder *r, uint32_t disk)
+{
+	(void)r;
+	(void)disk;
+}
+
 int recorder_is_reduced(const struct recorder *r)
 {
 	(void)r;

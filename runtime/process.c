@@ -24,6 +24,7 @@
 #include <unistd.h>
 #include "runtime/calls.h"
 #include "runtime/causal/causal.h"
+#include "runtime/causal/devices.h"
 #include "runtime/process.h"
 #include "runtime/rules/limits.h"
 #include "runtime/rules/permit.h"
@@ -156,6 +157,7 @@ static const struct arena_map *map_arena(const char *path)
 		return NULL;
 	if (arena_open_map(a, base, (size_t)st.st_size) && is_recorded(a)) {
 		arena_cnt++;
+		a->waits = devices_map(a);
 		return a;
 	}
 	munmap(base, (size_t)st.st_size);

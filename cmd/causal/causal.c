@@ -65,7 +65,7 @@ static int parse_targets(struct causal_request *q)
 
 		if (!experiment_target_parse(q->targets.items[i], &kind, &name))
 			return fail_now(EXIT_USAGE,
-					"FUNCTION, body:FUNCTION, pc:FUNCTION, io, io@FUNCTION, lock:NAME; with --predict also disk:NAME,"
+					"FUNCTION, body:FUNCTION, pc:FUNCTION, io, io@FUNCTION, lock:NAME, disk:NAME; with --predict also"
 					" wait:NAME, queue, runqueue", "--target '%s' names nothing", q->targets.items[i]);
 	}
 	return EXIT_DONE;
@@ -176,8 +176,8 @@ static int causal_run(int argc, char **argv)
 
 static const struct option_desc causal_options[] = {
 	{ 0, "target", "T", OPT_STRS, &arg_targets,
-	  "make this faster: FUNCTION, body:FUNCTION, pc:FUNCTION, io, io@FUNCTION, lock:NAME; with --predict also"
-	  " disk:NAME, wait:NAME, queue, runqueue; may be repeated (default: the factors of the latest run)" },
+	  "make this faster: FUNCTION, body:FUNCTION, pc:FUNCTION, io, io@FUNCTION, lock:NAME, disk:NAME; with --predict also"
+	  " wait:NAME, queue, runqueue; may be repeated (default: the factors of the latest run)" },
 	{ 0, "speedups", "LIST", OPT_STR, &arg_speedups, "by how many per cent (default 25,50,75,100)" },
 	{ 0, "metric", "M", OPT_STRS, &arg_metrics,
 	  "judge by mean, variance, p50, p90, p99, p99.9 or throughput; may be repeated, the first"
@@ -192,7 +192,8 @@ static const struct option_desc causal_options[] = {
 	{ 0, "virtual-clock", NULL, OPT_FLAG, &arg_virtual_clock,
 	  "run the program's clocks and deadlines in virtual time: not implemented (exit 4)" },
 	{ 0, "kernel", NULL, OPT_FLAG, &arg_kernel,
-	  "record the kernel's side, too: disks, page faults, I/O without a wrapper: not implemented (exit 4)" },
+	  "record the kernel's side, too: page faults and I/O that no wrapper sees become faster as well (io, io@FUNCTION, FUNCTION, lock:NAME);"
+	  " on by itself with disk:NAME" },
 	{ 0, "currency", "C", OPT_STR, &arg_currency, "a paused thread sleeps, or holds its CPU: auto (default), sleep, cpu" },
 	{ 0, "seed", "N", OPT_STR, &arg_seed, "seed for the random order of blocks (default: a new one each time)" },
 	{ 'p', "pid", "PID", OPT_STR, &arg_pid, "experiment with a process that is already running" },

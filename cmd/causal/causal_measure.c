@@ -179,6 +179,9 @@ static void say_ends(const struct run_blocks_result *result)
 			  strerror(result->ticks_error));
 	if (result->locks_lost)
 		warn_line("a function of lock:FUNCTION takes more locks than there is room for: the holding of some did not go faster");
+	if (result->blind_cnt)
+		warn_line("%" PRIu64 " process%s did not inherit descriptor 110 or so, through which programs see what the kernel sees: waits of"
+			  " theirs that only the kernel sees did not go faster", result->blind_cnt, result->blind_cnt == 1 ? "" : "es");
 	if (result->lost_round_cnt)
 		note_line("%" PRIu32 " round%s cut by the program's end, or the recorder was held up by others: not counted", result->lost_round_cnt, result->lost_round_cnt == 1 ? " was" : "s were");
 }
@@ -212,7 +215,7 @@ static int measure(struct measuring *m, struct store *s, const struct args *comm
 		.targets = m->asked->list.items, .target_cnt = m->asked->list.cnt, .interval = m->q->interval,
 		.for_ns = (uint64_t)(m->q->for_ns ? m->q->for_ns : FOR_DEFAULT_NS), .seed = m->q->seed,
 		.currency = strcmp(m->q->currency, "sleep") == 0 ? CAUSAL_SLEEP : strcmp(m->q->currency, "cpu") == 0 ? CAUSAL_CPU : CAUSAL_AUTO,
-		.next = next_round, .notice = tell_notice, .arg = m, .record = &record,
+		.kernel = m->asked->needs_kernel || m->q->kernel, .next = next_round, .notice = tell_notice, .arg = m, .record = &record,
 	};
 	struct diag diag = DIAG_INIT;
 
@@ -247,9 +250,18 @@ static int refuse_options(const struct causal_request *q)
 		return fail_now(EXIT_ENVIRONMENT, "without it the mean is right where the program only sleeps for durations; the warning deadline says where not",
 				"causal: --virtual-clock is not implemented:"
 				" the program's clocks and deadlines go on in real time");
-	if (q->kernel)
-		return fail_now(EXIT_ENVIRONMENT, "io, io@FUNCTION; or vprof record --kernel, then vprof causal --predict --target disk:NAME", "causal: --kernel is not implemented:"
-				" what only the kernel sees (page faults, I/O without a wrapper, which disk) cannot be made faster");
+	return EXIT_DONE;
+}
+
+/* A target may need the kernel's side that nobody asked for. */
+static int check_kernel(const struct asked_targets *asked, const struct causal_request *q)
+{
+	if (q->pid && (q->kernel || asked->needs_kernel))
+		return fail_now(EXIT_ENVIRONMENT, "start the program from vprof causal; or without --kernel: io, io@FUNCTION",
+				"a process that runs already does not see what the kernel sees of its waits, so %s and -p do not go together",
+				q->kernel ? "--kernel" : "disk:NAME");
+	if (asked->needs_kernel && !q->kernel)
+		note_line("disk:NAME needs the kernel's side: as with --kernel");
 	return EXIT_DONE;
 }
 
@@ -287,6 +299,9 @@ int causal_measure(const struct causal_request *q, char *const *given)
 			causal_print(q, &asked.run, e);
 		return fail_now(EXIT_ENVIRONMENT, "name what to make faster with --target", "nothing to ask: no target can be made faster");
 	}
+	status = check_kernel(&asked, q);
+	if (status)
+		return status;
 	targets = xcalloc(asked.list.cnt, sizeof(*targets));
 	fill_schedule(&m, targets);
 	status = measure(&m, s, &command, &config);

@@ -41,6 +41,7 @@ static int add_target(struct asked_targets *a, struct store *s, const char *text
 		return r;
 	r = causal_target_find(s, &t, &refusal, reterr);
 	if (r == 0) {
+		a->needs_kernel |= causal_target_needs_kernel(&t);
 		VEC_ADD(&a->list, t);
 		return 0;
 	}

@@ -13,6 +13,7 @@ struct asked_targets {
 	struct trace *trace;		/* of the latest run; NULL: there is none, so there are no predictions */
 	struct predictor *predictor;
 	struct run run;			/* the latest run */
+	bool needs_kernel;		/* one of the list does (causal_target_needs_kernel()) */
 	bool knows_locks;		/* it noted every taking of a lock (record --order) */
 };
 

@@ -11,6 +11,7 @@
 #include "project/causal/causal_target.h"
 #include "project/config/launcher_context.h"
 #include "project/config/locate.h"
+#include "recorder/recorder.h"
 
 int causal_target_parse(const char *text, struct causal_target *ret, struct diag *reterr)
 {
@@ -67,6 +68,17 @@ static int find_functions(struct store *s, struct causal_target *t, size_t *ret_
 	return 0;
 }
 
+static int find_disk(struct causal_target *t, struct causal_refusal *ret_refusal)
+{
+	_cleanup_(str_release) struct str disks = STR_INIT;
+
+	if (recorder_disk_find(t->name, &t->disk))
+		return 0;
+	recorder_disk_names(&disks);
+	return refuse(t, ret_refusal, xstrdup("this machine has no disk of that name; a partition is not one"),
+		      disks.len ? xasprintf("io; or disk:NAME of these: %s", str_cstr(&disks)) : xstrdup("io"));
+}
+
 int causal_target_find(struct store *s, struct causal_target *t, struct causal_refusal *ret_refusal, struct diag *reterr)
 {
 	size_t known = 0;
@@ -84,8 +96,7 @@ int causal_target_find(struct store *s, struct causal_target *t, struct causal_r
 		return refuse(t, ret_refusal, xstrdup("more CPUs cannot be imitated: paused threads free theirs"),
 			      xstrdup("vprof causal --predict --target runqueue"));
 	case ASKED_DEVICE:
-		return refuse(t, ret_refusal, xstrdup("which device a call waits for is not known while it waits"),
-			      xasprintf("io, or io@FUNCTION; vprof record --kernel, then vprof causal --predict --target %s", t->text));
+		return find_disk(t, ret_refusal);
 	case ASKED_PC:
 		return 0;
 	case ASKED_IO:
@@ -108,6 +119,11 @@ int causal_target_find(struct store *s, struct causal_target *t, struct causal_r
 			      t->kind == ASKED_FUNCTION ? xasprintf("pc:%s, if it is one of a library or of code without probes", t->name) : NULL);
 	return refuse(t, ret_refusal, xstrdup("it has no probe"),
 		      xasprintf("vprof build --functions %s; or pc:%s, its own running time by ticks alone", t->name, t->name));
+}
+
+bool causal_target_needs_kernel(const struct causal_target *t)
+{
+	return t->kind == ASKED_DEVICE;
 }
 
 bool causal_target_is_symbol(const struct causal_target *t)

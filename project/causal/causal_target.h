@@ -10,9 +10,10 @@
  *	lock:VARIABLE		while a thread holds the lock that is that variable, or in it
  *	lock:FUNCTION		while a thread holds a lock that calls of that function take, whoever holds it
  *
+ *	disk:NAME		waits for that disk, as the kernel sees them: of calls, and of page faults
+ *
  * An experiment refuses what cannot become faster while the program runs, and says what to ask instead: a wait for another thread
- * (wait:NAME), queues (queue), the run queue (runqueue).  It also refuses waits for one device (disk:NAME): at run time it is not
- * known which device a call waits for.
+ * (wait:NAME), queues (queue), the run queue (runqueue).
  */
 #ifndef PROJECT_CAUSAL_CAUSAL_TARGET_H
 #define PROJECT_CAUSAL_CAUSAL_TARGET_H
@@ -26,6 +27,7 @@ struct causal_target {
 	enum asked_kind kind;
 	char *text;			/* as the user wrote it: "io@read_block" */
 	char *name;			/* the part after the kind: "read_block"; NULL: there is none */
+	uint32_t disk;			/* of disk:NAME (recorder_disk_find()) */
 	char *file;			/* of the function; NULL: not a function, or unknown */
 	VEC(uint64_t) keys;		/* of the functions of that name (runtime/shared/probe.h) */
 };
@@ -45,6 +47,9 @@ int causal_target_parse(const char *text, struct causal_target *ret, struct diag
  * (*ret_refusal says why), negative on an error.
  */
 int causal_target_find(struct store *s, struct causal_target *t, struct causal_refusal *ret_refusal, struct diag *reterr);
+
+/* Whether it can only be asked with the kernel's recorder. */
+bool causal_target_needs_kernel(const struct causal_target *t);
 
 /* lock:VARIABLE, pc:FUNCTION: whether the program has it is seen when it runs (lock_names.h). */
 bool causal_target_is_symbol(const struct causal_target *t);

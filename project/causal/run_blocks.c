@@ -55,6 +55,8 @@ static enum experiment_kind kind_of(enum asked_kind kind)
 		return EXPERIMENT_LOCK;
 	case ASKED_PC:
 		return EXPERIMENT_PC;
+	case ASKED_DEVICE:
+		return EXPERIMENT_DEVICE;
 	default:
 		return EXPERIMENT_FUNCTION;
 	}
@@ -102,7 +104,7 @@ static void runner_open(struct runner *r, const struct run_blocks_options *o, st
 {
 	r->targets = xcalloc(o->target_cnt + 1, sizeof(*r->targets));
 	for (size_t i = 0; i < o->target_cnt; i++)
-		r->targets[i] = (struct drainer_target){ kind_of(o->targets[i].kind), o->targets[i].keys.items, o->targets[i].keys.cnt };
+		r->targets[i] = (struct drainer_target){ kind_of(o->targets[i].kind), o->targets[i].disk, o->targets[i].keys.items, o->targets[i].keys.cnt };
 	r->experiments = (struct drainer_experiments){ r->targets, o->target_cnt, turn, take, r };
 	r->rounds = (struct rounds){ .o = o, .ret = ret, .began_ns = clock_ns(), .random = o->seed ? o->seed : random_seed() };
 }
@@ -120,6 +122,7 @@ static void note_state(const struct runner *r, struct run_blocks_result *ret)
 	ret->outside_cnt += r->state.outside_cnt;
 	ret->until_cnt += r->state.until_cnt;
 	ret->locks_lost += r->state.locks_lost;
+	ret->blind_cnt += r->state.blind_cnt;
 }
 
 static bool was_asked_to_end(const struct runner *r)
@@ -200,7 +203,7 @@ int run_blocks(struct store *s, const char *name, const struct args *command, co
 	record.experiments = &r.experiments;
 	record.interrupted = note_interrupt;
 	record.sample = (struct sample){ .full = 0 };
-	record.kernel = KERNEL_MODE_OFF;
+	record.kernel = o->kernel ? KERNEL_MODE_REQUIRE : KERNEL_MODE_OFF;
 	for (;;) {
 		e = start(&r, s, name, command, &record, ret_run, ret, reterr);
 		if (e)

@@ -74,6 +74,7 @@ struct run_blocks_options {
 	/* A new start of the program, or a round that did not come to its end, for a progress line; or NULL. */
 	void (*notice)(void *arg, const char *text);
 	void *arg;
+	bool kernel;			/* with the kernel's recorder, or not at all */
 	const struct record_options *record;	/* buffer, arena, processes to attach to ... */
 };
 
@@ -88,6 +89,7 @@ struct run_blocks_result {
 	uint64_t until_cnt;		/* sleeps until a time */
 	double unfair_share;		/* see drainer/experiments.h */
 	char *unfair_function;
+	uint64_t blind_cnt;		/* processes that do not see what the kernel sees of their waits */
 	uint64_t locks_lost;		/* locks of a lock:FUNCTION beyond the limit; each time counts */
 	uint64_t outside_cnt;		/* waits for a program outside of the run (outside-clients) */
 };

@@ -10,6 +10,7 @@
 
 #include "base/banned.h"
 #include "base/file.h"
+#include "drainer/experiments.h"
 #include "project/notices.h"
 #include "project/record/record_steps.h"
 
@@ -83,7 +84,7 @@ int record_kernel_open(const struct record_options *o, uint64_t limit_bytes, con
 		.kernel_stacks = o->stacks & KERNEL_STACKS_KERNEL, .samples_hz = o->samples_hz,
 		.exchanges = o->requests || o->from_arrival, .for_arrivals = o->from_arrival,
 		.calls = { .start = o->start, .end = o->end, .key = o->key, .program = o->program },
-		.or_reduced = o->kernel == KERNEL_MODE_AUTO,
+		.or_reduced = o->kernel == KERNEL_MODE_AUTO, .device_waits = o->experiments != NULL,
 	};
 	enum kernel_mode mode = o->kernel;
 	struct diag diag = DIAG_INIT;
@@ -104,6 +105,24 @@ int record_kernel_open(const struct record_options *o, uint64_t limit_bytes, con
 	if (r < 0 && reterr)
 		*reterr = diag;
 	return r;
+}
+
+static void await(void *arg, uint32_t disk)
+{
+	recorder_await(arg, disk);
+}
+
+int record_kernel_lend(struct recorder *r, struct drainer *d, struct diag *reterr)
+{
+	struct drainer_waits w = { .await = await, .arg = r };
+	int e = r ? recorder_device_waits(r, &w.table, &w.fd, &w.number) : 0;
+
+	if (r && !e)
+		e = drainer_use_waits(d, &w);
+	if (!e)
+		return 0;
+	diag_set(reterr, EXIT_ENVIRONMENT, e, "the program cannot be shown what the kernel sees of its waits: %s", strerror(-e));
+	return diag_remedy(reterr, e, "without --kernel: io, io@FUNCTION");
 }
 
 uint64_t record_kernel_close(struct recorder *r, const struct record_options *o)

@@ -39,6 +39,10 @@ int record_take_calls(struct record_options *o, const char *start, const char *e
 int record_kernel_open(const struct record_options *o, uint64_t limit_bytes, const char *run_dir,
 		       struct recorder **ret, struct diag *reterr);
 
+/* Of a run of experiments: its processes see what the recorder sees of their waits for disks.  NULL: nothing to do. */
+struct drainer;
+int record_kernel_lend(struct recorder *r, struct drainer *d, struct diag *reterr);
+
 /* Reports losses.  Returns the number of records; 0 for NULL. */
 uint64_t record_kernel_close(struct recorder *r, const struct record_options *o);
 

@@ -419,6 +419,8 @@ static int run_and_drain(struct store *s, struct run *run, const struct args *co
 
 		now.kernel = kernel;
 		r = record_kernel_open(&now, trace_limit(o), dir, &recorder, reterr);
+		if (r == 0 && o->experiments)
+			r = record_kernel_lend(recorder, drainer, reterr);
 		if (r < 0)
 			drainer_close(drainer, stats, NULL);
 	}

@@ -38,6 +38,7 @@
 #include "recorder/bpf/record.h"
 #include "recorder/bpf/task_state.h"
 #include "trace/kernel_format.h"
+#include "runtime/shared/device_wait.h"
 #include "recorder/bpf/exchange.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -206,6 +207,8 @@ static void note_syscall(struct task_state *s, struct task_struct *task)
 	}
 }
 
+#include "recorder/bpf/device_waits.bpf.h"
+
 static unsigned int state_now(struct task_struct *task)
 {
 	struct task_struct___before_5_14 *old = (void *)task;
@@ -304,6 +307,8 @@ static __always_inline void switched_out(void *context, struct task_struct *task
 		came_back_untold(s, executed_ns, ns);
 	if (state & TASK_IS_DEAD) {	/* its last switch: it has woken its parent already */
 		s->dead = 1;
+		if (wants_device_waits)
+			device_wait_remove(s);
 		write_life(RECORD_EXIT, task, s, 0, ns);
 		return;
 	}
@@ -317,6 +322,8 @@ static __always_inline void switched_out(void *context, struct task_struct *task
 	}
 	s->out_ns = ns;
 	s->off = 1;
+	if (wants_device_waits)
+		device_wait_begins(s);
 	s->stack = context ? tell_stack(context, s, task, STACK_OUT, ns) : 0;
 }
 
@@ -465,6 +472,8 @@ static __always_inline void woken(void *context, struct task_struct *task, int r
 	else
 		woken_by_task(s, current, ns);
 	s->woken_ns = ns;
+	if (wants_device_waits)
+		device_wait_ends(s, disk_behind(s, current), ns);
 	if (s->waker_kind == WAKER_TASK)
 		s->waker_stack = tell_waker_stack(context, current, ns);
 }
@@ -501,6 +510,7 @@ static struct task_state *begin_life(struct task_struct *child, const struct tas
 	s->state = KERNEL_STATE_UNINTERRUPTIBLE;	/* until sched_wakeup_new */
 	s->syscall = -1;
 	s->out_ns = bpf_ktime_get_ns();
+	device_wait_add(s);
 	write_life(RECORD_FORK, child, s, parent_tid, s->out_ns);
 	return s;
 }
@@ -549,7 +559,10 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid)
 	s = state_of(task);
 	if (!s || s->follow < FOLLOW_RUN)
 		return 0;
+	if (wants_device_waits)
+		device_wait_remove(s);
 	number_task(s, task);		/* a thread that is not the first takes over the first one's number */
+	device_wait_add(s);
 	s->image = __sync_fetch_and_add(&image_cnt, 1) + 1;
 	write_life(RECORD_EXEC, task, s, 0, bpf_ktime_get_ns());
 	return 0;

@@ -68,18 +68,29 @@ static struct gendisk *disk_of(struct request *rq)
 	return rq->q->disk;
 }
 
-static unsigned int brought_by(void)
+static unsigned int number_of_disk(const struct gendisk *disk)
+{
+	return (unsigned int)disk->major << 20 | (unsigned int)disk->first_minor;
+}
+
+static unsigned int brought_by(struct request *rq)
 {
 	struct interrupts *c = this_cpu();
 	struct task_state *s = state_of(bpf_get_current_task_btf());
+	struct gendisk *disk;
 
-	return c && s && s->follow >= FOLLOW_RUN && !in_interrupt(c) ? s->tid : 0;
+	if (!c || !s || s->follow < FOLLOW_RUN || in_interrupt(c))
+		return 0;
+	disk = wants_device_waits ? disk_of(rq) : 0;
+	if (disk)
+		s->disk_asked = number_of_disk(disk) + 1;
+	return s->tid;
 }
 
 SEC("tp_btf/block_io_start")
 int BPF_PROG(on_request, struct request *rq)
 {
-	add_in_flight(requests, address_of(rq), brought_by(), 0);
+	add_in_flight(requests, address_of(rq), brought_by(rq), 0);
 	return 0;
 }
 
@@ -90,7 +101,7 @@ int BPF_PROG(on_issue, struct request *rq)
 	struct in_flight *known = in_flight(requests, address);
 
 	if (!known)
-		add_in_flight(requests, address, brought_by(), bpf_ktime_get_ns());
+		add_in_flight(requests, address, brought_by(rq), bpf_ktime_get_ns());
 	else if (!known->ns)		/* else it is issued again: the disk was full */
 		known->ns = bpf_ktime_get_ns();
 	return 0;
@@ -134,7 +145,7 @@ int BPF_PROG(on_disk, struct request *rq, int error, unsigned int bytes)
 
 	if (!c || !disk)
 		return 0;
-	number = (unsigned int)disk->major << 20 | (unsigned int)disk->first_minor;
+	number = number_of_disk(disk);
 	if (c->irq)
 		c->irq_disk = number + 1;
 	else if (in_softirq(c)) {

@@ -26,6 +26,13 @@ struct task_state {
 	unsigned int image;		/* of the process since its last exec; 0: not distinguished from others */
 	unsigned int stack, waker_stack;	/* numbers plus one: where it left, and where the waker was; 0: none */
 	unsigned int requests_read;	/* pieces of requests on accepted sockets */
+	/* device_waits.bpf.h; disks are numbers plus one, 0: none */
+	unsigned int wait_place;	/* of its entry; 0: it has none */
+	unsigned int disk_asked;	/* by its last request since it was last off the CPU */
+	unsigned int disk_before;	/* its last wait was for that one, in that system call */
+	int disk_syscall;
+	unsigned int disk_woke;		/* the last one that it waited for */
+	unsigned long long disk_woke_ns;
 	unsigned char waker_kind, waker_followed;
 	unsigned char off, dead, is_new, preempted, iowait, kernel_thread, has_arguments;
 	unsigned char deep;		/* whether its stack was deep when last copied */

@@ -9,23 +9,17 @@
  *	f enters 10, mutex wait 14..20, leaves 25, s = 50 %: L grows by 2, then by 2.5; at 14 and 20 the thread settles
  */
 #include <errno.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 #include "runtime/causal/causal.h"
+#include "runtime/causal/devices.h"
 #include "runtime/causal/locks.h"
+#include "runtime/causal/pause.h"
 #include "runtime/causal/target.h"
 #include "runtime/causal/ticks.h"
-#include "runtime/rules/permit.h"
 #include "runtime/thread.h"
 #include "runtime/waits/releasers.h"
 
 enum {
 	DEBT_MIN_NS = 5000,		/* a smaller debt may wait */
-	SLEEP_MIN_NS = 150000,
-	SPIN_MOST_NS = 70000,		/* a shorter debt is paid by spinning, because a sleep ends 50 us late */
-	SLEEP_LATE_NS = 60000,
-	HOLD_NS = 20000,
 	BELIEVED_NS = 3 * TICK_NS,	/* after this time without a tick, the thread may have lost its CPU */
 	SHORT_NS = 20000, SHORT_MOST_NS = 100000,
 	TICKS_MOST_NS = 20 * TICK_NS,
@@ -41,6 +35,7 @@ struct causal_self {
 	uint32_t held_cnt;
 	bool runs;			/* a stretch of CPU time has begun */
 	uint64_t began, cpu;		/* its begin on both clocks; cpu 0: not read */
+	uint64_t waited;		/* ... and what the kernel had seen until then (devices_total()) */
 	bool is_short;			/* the last stretch was short */
 	bool waits;			/* open_cnt includes this thread's wait, which it may have left by siglongjmp() */
 	uint64_t tick_cpu;		/* its CPU clock at the last tick, in that block */
@@ -60,25 +55,11 @@ static struct arena_experiment *experiment(void)
 	return &process.arena->control->experiment;
 }
 
-static uint64_t now_ns(void)
-{
-	return arena_experiment_ns(process.arena, clock_ticks());
-}
-
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	if (!permitted(PERMIT_CPUTIME) || syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &t))
-		return 0;
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t max_at(uint64_t now)
 {
 	struct shift_table t = arena_shifts(process.arena);
 
-	if (!GET(&experiment()->open_cnt))
+	if (!GET(&experiment()->open_cnt) && !t.waits)
 		t.cnt = 0;
 	return shift_max(&t, now);
 }
@@ -128,6 +109,30 @@ static struct shift *own_shift(void)
 	return t->slot && t->arena == process.arena && !t->busy ? &t->slot->shift : NULL;
 }
 
+/* L grew from then on: a reader knows of each thread's clock where it was slower.  An interval's begin and end tell it exactly. */
+static void tell_growth(const struct shift *s, uint64_t from, uint64_t before)
+{
+	uint64_t ticks = clock_ticks(), rate = GET(&experiment()->ns_per_tick), now = pause_now_ns();
+
+	if (s->ns < before + TOLD_MIN_NS || !rate || now < from)
+		return;
+	THREAD_LOG(EVENT_SHIFT, ticks - (uint64_t)(((unsigned __int128)(now - from) << 32) / rate), before, s->block);
+	THREAD_LOG(EVENT_SHIFT, ticks, s->ns, s->block);
+	self.told_ns = s->ns;
+	self.told_block = s->block;
+}
+
+/* What the kernel saw since the last hook. */
+static void count_waits(struct shift *s)
+{
+	uint64_t before = s->ns;
+
+	if (!s->wait || !shift_waited(&experiment()->all, s, process.arena->waits))
+		return;
+	COUNT(&experiment()->hit_cnt, 1);
+	tell_growth(s, devices_from(s), before);
+}
+
 /* Returns NULL if no block is in force or a hook is running.  A hook that was left by siglongjmp() does not count as running. */
 static struct shift *hook_in(void)
 {
@@ -145,11 +150,13 @@ static struct shift *hook_in(void)
 	if (s && s->block != block) {
 		forget_stretch();
 		shift_join(&e->all, s);
+		devices_join(s);
 		raise_top(thread_self.slot_number);
 	}
 	target_turn(block);
-	if (s && block && now_ns() < GET(&e->deadline)) {
+	if (s && block && pause_now_ns() < GET(&e->deadline)) {
 		ticks_start();
+		count_waits(s);
 		return s;
 	}
 	self.busy = 0;
@@ -162,25 +169,13 @@ static void hook_out(void)
 	self.busy = 0;
 }
 
-/* L grew from then on: a reader knows of each thread's clock where it was slower.  An interval's begin and end tell it exactly. */
-static void tell_growth(const struct shift *s, uint64_t from, uint64_t before)
-{
-	uint64_t ticks = clock_ticks(), rate = GET(&experiment()->ns_per_tick), now = now_ns();
-
-	if (s->ns < before + TOLD_MIN_NS || !rate || now < from)
-		return;
-	THREAD_LOG(EVENT_SHIFT, ticks - (uint64_t)(((unsigned __int128)(now - from) << 32) / rate), before, s->block);
-	THREAD_LOG(EVENT_SHIFT, ticks, s->ns, s->block);
-	self.told_ns = s->ns;
-	self.told_block = s->block;
-}
-
 /* ---- stretches ---- */
 
 static void begin_stretch(struct shift *s)
 {
-	self.cpu = self.is_short ? 0 : cpu_ns();
-	self.began = now_ns();
+	self.cpu = self.is_short ? 0 : pause_cpu_ns();
+	self.waited = devices_total();
+	self.began = pause_now_ns();
 	self.runs = true;
 	COUNT(&experiment()->open_cnt, 1);
 	shift_begin(s, self.began, self.began + BELIEVED_NS);
@@ -188,10 +183,10 @@ static void begin_stretch(struct shift *s)
 
 static void end_stretch(struct shift *s)
 {
-	uint64_t took = now_ns() - self.began, before = s->ns;
+	uint64_t took = pause_now_ns() - self.began, before = s->ns;
 
 	if (self.cpu)
-		took = cpu_ns() - self.cpu;
+		took = pause_cpu_ns() - self.cpu + devices_total() - self.waited;
 	else if (took > SHORT_MOST_NS)
 		took = SHORT_MOST_NS;	/* a short call that was preempted; or the next one will not be taken for short */
 	shift_end(&experiment()->all, s, took);
@@ -203,58 +198,10 @@ static void end_stretch(struct shift *s)
 
 /* ---- settling ---- */
 
-static void sleep_ns(uint64_t ns)
-{
-	struct timespec t = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
-
-	if (permitted(PERMIT_SLEEP))
-		syscall(SYS_nanosleep, &t, NULL);
-}
-
-static void spin_until(uint64_t until)
-{
-	while (now_ns() < until)
-#ifdef __x86_64__
-		__builtin_ia32_pause();
-#else
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
-#endif
-}
-
-/* How long to pause for a debt that still grows: the debt, minus what would be too much if it stopped growing now.  Checking more
- * often would take CPU time, which the program may see in its own CPU clock. */
-static uint64_t until_gone(uint64_t debt)
-{
-	uint32_t speed = GET(&experiment()->all.speed);
-	uint64_t ns = speed < SHIFT_WHOLE ? debt * SHIFT_WHOLE / (SHIFT_WHOLE - speed) : SLEEP_MIN_NS;
-
-	return ns < SLEEP_MIN_NS ? ns : SLEEP_MIN_NS;
-}
-
-/* Returns the length of the pause: real time, or CPU time if the threads compete for CPUs. */
-static uint64_t stand_still(uint64_t debt)
-{
-	uint64_t from = now_ns(), cpu;
-	bool is_growing;
-
-	if (GET(&experiment()->currency) == EXPERIMENT_HOLD && (cpu = cpu_ns())) {
-		spin_until(from + (debt < HOLD_NS ? debt : HOLD_NS));
-		return cpu_ns() - cpu;
-	}
-	is_growing = GET(&experiment()->open_cnt);
-	if (is_growing && debt < SLEEP_MIN_NS)
-		debt = until_gone(debt);
-	if (is_growing || debt > SPIN_MOST_NS)
-		sleep_ns(debt > SLEEP_LATE_NS ? debt - SLEEP_LATE_NS : 1);
-	else
-		spin_until(from + debt);
-	return now_ns() - from;
-}
-
 static void pay(struct shift *s)
 {
 	struct arena_experiment *e = experiment();
-	uint64_t now = now_ns(), max = max_at(now), from = now, before;
+	uint64_t now = pause_now_ns(), max = max_at(now), from = now, before;
 	bool runs = self.runs;
 
 	if (max <= shift_ns(&e->all, s, now) + DEBT_MIN_NS)
@@ -263,8 +210,8 @@ static void pay(struct shift *s)
 		end_stretch(s);
 	before = s->ns;
 	while (GET(&e->all.block) == s->block && now < GET(&e->deadline) && max > s->ns + DEBT_MIN_NS) {
-		shift_paid(s, stand_still(max - s->ns));
-		now = now_ns();
+		shift_paid(s, pause_for(max - s->ns));
+		now = pause_now_ns();
 		max = max_at(now);
 	}
 	tell_growth(s, from, before);
@@ -287,7 +234,7 @@ void causal_settle(void)
 /* The CPU time since the last tick: more than a tick if system calls took some of it. */
 static uint64_t since_tick(void)
 {
-	uint64_t now = cpu_ns(), took = now - self.tick_cpu;
+	uint64_t now = pause_cpu_ns(), took = now - self.tick_cpu;
 	bool is_next = self.tick_cpu && self.tick_block == GET(&experiment()->all.block);
 
 	self.tick_cpu = now;
@@ -306,13 +253,13 @@ void causal_tick(uint64_t pc)
 	struct arena_experiment *e = experiment();
 	struct shift *s = hook_in();
 
-	if (!s && !self.busy && (!GET(&e->all.block) || now_ns() >= GET(&e->deadline)))
+	if (!s && !self.busy && (!GET(&e->all.block) || pause_now_ns() >= GET(&e->deadline)))
 		ticks_stop();		/* the experiments are over, or the recorder has ended */
 	if (!s)
 		return;
 	COUNT(&e->tick_cnt, 1);
 	if (self.runs) {
-		shift_believe(s, now_ns() + BELIEVED_NS);
+		shift_believe(s, pause_now_ns() + BELIEVED_NS);
 	} else if (e->kind == EXPERIMENT_BODY || e->kind == EXPERIMENT_PC) {
 		uint64_t took = since_tick();
 
@@ -331,11 +278,17 @@ unsigned long long causal_enter(const struct vprof_frame *frame)
 {
 	struct arena_experiment *e = experiment();
 	struct shift *s = hook_in();
-	bool is_first = s && !self.frame && GET(&e->kind) == EXPERIMENT_FUNCTION && target_has(frame_fid(frame));
+	uint32_t kind = GET(&e->kind);
+	bool is_first = s && !self.frame && (kind == EXPERIMENT_FUNCTION || (kind == EXPERIMENT_IO && GET(&e->waits_count))) &&
+			target_has(frame_fid(frame));
 
 	if (is_first) {
 		self.frame = frame;
 		self.call = frame_call(frame);
+	}
+	if (is_first && kind == EXPERIMENT_IO) {
+		devices_begin(s);
+	} else if (is_first) {
 		COUNT(&e->hit_cnt, 1);
 		begin_stretch(s);
 	}
@@ -353,6 +306,8 @@ void causal_leave(const struct vprof_frame *frame)
 	s = hook_in();
 	if (s && self.runs)
 		end_stretch(s);
+	else if (s && GET(&experiment()->kind) == EXPERIMENT_IO)
+		devices_end(s);
 	self.frame = NULL;
 	if (s)
 		hook_out();
@@ -448,7 +403,7 @@ struct causal_wait causal_wait_begin(enum wait_class class, bool may_be_peer)
 	if (self.runs)
 		end_stretch(s);
 	w.block = s->block;
-	w.from = now_ns();
+	w.from = pause_now_ns();
 	if (w.counts) {
 		begin_wait();
 		shift_begin(s, w.from, GET(&e->deadline));
@@ -469,7 +424,7 @@ static uint64_t stamp_max(const uint64_t names[2], uint64_t woken)
 		if (name && GET(&stamp->object) == name && GET(&stamp->ticks) == woken)
 			return GET(&a->stamp_maxima[at][i % ARENA_STAMPS]);
 	}
-	return max_at(now_ns());
+	return max_at(pause_now_ns());
 }
 
 void causal_wait_end(const struct causal_wait *w, enum causal_end end, uint64_t woken, const uint64_t names[2])
@@ -485,7 +440,7 @@ void causal_wait_end(const struct causal_wait *w, enum causal_end end, uint64_t 
 	s = hook_in();
 	if (!s)
 		return;
-	now = now_ns();
+	now = pause_now_ns();
 	before = s->ns;
 	if (s->block == w->block) {
 		if (w->counts) {
@@ -508,7 +463,7 @@ void causal_wait_end(const struct causal_wait *w, enum causal_end end, uint64_t 
 
 uint64_t causal_max(void)
 {
-	return GET(&experiment()->ns_per_tick) ? max_at(now_ns()) : 0;
+	return GET(&experiment()->ns_per_tick) ? max_at(pause_now_ns()) : 0;
 }
 
 /* ---- threads and processes ---- */
@@ -521,8 +476,10 @@ void causal_attach(void)
 	*s = (struct shift){ .block = GET(&e->all.block) };
 	self = (struct causal_self){ .busy = 0 };
 	vprof_self.tid = 0;		/* so that its mutex calls reach us (runtime/wrappers/mutex.h) */
-	if (s->block && GET(&e->ns_per_tick))
-		s->ns = max_at(now_ns());
+	if (s->block && GET(&e->ns_per_tick)) {
+		s->ns = max_at(pause_now_ns());
+		devices_join(s);
+	}
 	raise_top(thread_self.slot_number);
 }
 
@@ -538,14 +495,16 @@ uint64_t causal_shift(void)
 {
 	const struct shift *s = own_shift();
 
-	return s ? shift_ns(&experiment()->all, s, now_ns()) : 0;
+	return s ? shift_ns(&experiment()->all, s, pause_now_ns()) : 0;
 }
 
 void causal_detach(void)
 {
 	forget_stretch();
-	if (thread_self.slot)
+	if (thread_self.slot) {
+		devices_end(&thread_self.slot->shift);
 		__atomic_store_n(&thread_self.slot->shift.since, 0, __ATOMIC_RELEASE);
+	}
 	ticks_stop();
 }
 

@@ -81,7 +81,8 @@ enum experiment_kind {
 	EXPERIMENT_BODY,		/* ticks at which it is the innermost call */
 	EXPERIMENT_IO,			/* waits that no thread of the run ends; in its calls, if it has keys */
 	EXPERIMENT_LOCK,		/* while a thread holds one of its locks */
-	EXPERIMENT_PC			/* ticks that hit its code */
+	EXPERIMENT_PC,			/* ticks that hit its code */
+	EXPERIMENT_DEVICE		/* waits for a disk, as the kernel sees them */
 };
 
 enum experiment_currency { EXPERIMENT_SLEEP, EXPERIMENT_HOLD };
@@ -111,6 +112,10 @@ struct arena_experiment {
 	uint64_t deadline;		/* ns of the experiment's clock: the block is over then, whatever else is said; a drainer that is
 					 * killed holds nobody up */
 	uint64_t ns_per_tick;		/* of that clock, 32 bits behind the point; 0: not known yet */
+	uint64_t waits_number, waits_ahead;	/* of the kernel's table (device_wait.h): its number, 0: there is none; struct shift_table */
+	uint32_t waits_fd;		/* a descriptor of it that processes inherit */
+	uint32_t waits_count;		/* in the block in force: waits in the table count */
+	uint32_t blind_cnt;		/* processes that could not map it */
 	uint32_t wanted;		/* experiments will come */
 	uint32_t key_cnt;
 	uint32_t top __attribute__((aligned(64)));	/* no slot above takes part */
@@ -262,6 +267,7 @@ struct arena_map {
 	struct arena_caller *callers;
 	struct arena_module *modules;
 	arena_maxima *stamp_maxima;
+	const struct device_wait *waits;	/* no part of it: the kernel's table; NULL: there is none */
 };
 
 /*
@@ -286,7 +292,8 @@ static inline struct shift_table arena_shifts(const struct arena_map *a)
 	uint32_t top = __atomic_load_n(&e->top, __ATOMIC_ACQUIRE);
 
 	return (struct shift_table){ &e->all, (char *)&a->slots[1].shift, top < ARENA_SLOTS ? top : ARENA_SLOTS,
-				     sizeof(struct arena_slot) };
+				     sizeof(struct arena_slot), __atomic_load_n(&e->waits_count, __ATOMIC_ACQUIRE) ? a->waits : 0,
+				     __atomic_load_n(&e->waits_ahead, __ATOMIC_RELAXED) };
 }
 
 static inline struct arena_chunk *arena_chunk(const struct arena_map *a, uint64_t number)

@@ -28,6 +28,7 @@ void shift_join(const struct shift_all *all, struct shift *s)
 	if (s->block == block)
 		return;
 	PUT(&s->since, 0);
+	PUT(&s->wait, 0);
 	PUT(&s->ns, GET(&all->base));
 	PUT(&s->block, block);
 }
@@ -42,6 +43,35 @@ static uint64_t look(const struct shift *s, uint32_t speed, uint64_t now)
 	if (until > now)
 		until = now;
 	return until > since ? ns + grown(until - since, speed) : ns;
+}
+
+static const struct device_wait *wait_of(const struct shift *s, const struct device_wait *waits)
+{
+	uint32_t at = GET(&s->wait);
+
+	return waits && at < DEVICE_WAITS && at ? &waits[at] : 0;
+}
+
+/*
+ * What the kernel saw of its waits, and is not in ns yet.  To be called after ns was read: the thread sets seen before it.  A wait
+ * that goes on counts if the thread's waits count meanwhile, so since is read on both sides of that.
+ */
+static uint64_t waited(const struct shift_table *t, const struct shift *s, uint64_t now)
+{
+	const struct device_wait *w = wait_of(s, t->waits);
+	uint64_t since, total, seen;
+	bool counts;
+
+	if (!w)
+		return 0;
+	since = GET(&w->since);
+	total = GET(&w->total);
+	seen = GET(&s->seen);
+	counts = wait_of(s, t->waits) == w;
+	total = counts && total > seen ? total - seen : 0;
+	if (!counts || !since || GET(&w->since) != since || since - t->waits_ahead >= now)
+		return total;
+	return total + now - (since - t->waits_ahead);
 }
 
 uint64_t shift_ns(const struct shift_all *all, const struct shift *s, uint64_t now)
@@ -60,9 +90,11 @@ uint64_t shift_max(const struct shift_table *t, uint64_t now)
 		const struct shift *s = shift_at(t, i);
 		uint64_t ns;
 
-		if (!GET(&s->since) || GET(&s->block) != block)
+		if (GET(&s->block) != block)
 			continue;
 		ns = look(s, speed, now);
+		if (!GET(&s->since))
+			ns += grown(waited(t, s, now), speed);
 		if (ns > max)
 			max = ns;
 	}
@@ -85,6 +117,21 @@ void shift_end(struct shift_all *all, struct shift *s, uint64_t took)
 	PUT(&s->since, 0);
 	PUT(&s->ns, s->ns + grown(took, GET(&all->speed)));
 	raise_max(all, s->ns);
+}
+
+uint64_t shift_waited(struct shift_all *all, struct shift *s, const struct device_wait *waits)
+{
+	const struct device_wait *w = wait_of(s, waits);
+	uint64_t total = w ? GET(&w->total) : s->seen, took = total - s->seen;
+
+	if (!took)
+		return 0;
+	PUT(&s->seen, total);
+	if (s->since)
+		return 0;
+	PUT(&s->ns, s->ns + grown(took, GET(&all->speed)));
+	raise_max(all, s->ns);
+	return took;
 }
 
 void shift_paid(struct shift *s, uint64_t took)

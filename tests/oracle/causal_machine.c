@@ -13,9 +13,11 @@ enum {
 	GRAIN_NS = 40000,		/* durations: a quarter of it is a step */
 	QUEUE_ROOM = 4, WARM_UP = 6, ITERATIONS = 40,
 	STEPS_MAX = 100000,
+	AHEAD_NS = 777,			/* the clock of the table */
 };
 
-const struct machine_rules machine_ours = { true, true, true, true, true, true, true };
+const struct machine_rules machine_ours = { true, true, true, true, true, true, true, false };
+const struct machine_rules machine_table = { true, true, true, true, true, true, true, true };
 const struct machine_rules machine_coz = { .settles_first = true, .credits = true };
 const struct machine_rules machine_bcoz = { .counts_io = true, .settles_first = true, .credits = true };
 
@@ -39,6 +41,7 @@ struct machine {
 	struct shift shifts[MACHINE_THREADS];
 	struct shift_all all;
 	struct shift_table table;
+	struct device_wait waits[MACHINE_THREADS + 1];	/* a thread's is one behind it */
 };
 
 static uint64_t mix(uint64_t x)
@@ -130,6 +133,13 @@ static uint64_t max_shift(const struct machine *m)
 	return shift_max(&m->table, m->now);
 }
 
+/* A hook: what the table says is added. */
+static void note_waits(struct machine *m, uint32_t t)
+{
+	if (m->rules && m->rules->by_table)
+		shift_waited(&m->all, &m->shifts[t], m->waits);
+}
+
 static bool owes(const struct machine *m, uint32_t t)
 {
 	return m->rules && shift_ns(&m->all, &m->shifts[t], m->now) < max_shift(m);
@@ -177,6 +187,7 @@ static void tick(struct machine *m, uint32_t t, const struct machine_op *op)
 
 	if (!m->rules)
 		return;
+	note_waits(m, t);
 	if (s->since)
 		shift_believe(s, m->now + 3 * TICK_NS);
 	else if (is_target(m, t, op) && !m->rules->counts_live)
@@ -207,6 +218,7 @@ static void next_op(struct machine *m, uint32_t t)
 		return;
 	th->pc = 0;
 	th->iteration++;
+	note_waits(m, t);
 	v = m->now - (m->rules ? shift_ns(&m->all, &m->shifts[t], m->now) : 0);
 	if (th->iteration == WARM_UP)
 		th->v_first = v;
@@ -318,6 +330,7 @@ static void unlock(struct machine *m, uint32_t t, uint32_t lock)
 /* Takes no time.  False: the thread has to pay first. */
 static bool synchronise(struct machine *m, uint32_t t, const struct machine_op *op)
 {
+	note_waits(m, t);
 	if (m->rules && (op->kind == OP_LOCK ? m->rules->settles_to_lock : m->rules->settles_first) && owes(m, t)) {
 		begin_to_pay(m, t);
 		return false;
@@ -346,7 +359,9 @@ static void begin_work(struct machine *m, uint32_t t, const struct machine_op *o
 	th->started = true;
 	th->left_ns = duration(m, t, op);
 	th->took_ns = 0;
-	if (is_target(m, t, op) && m->rules->counts_live)
+	if (is_target(m, t, op) && m->rules->by_table && op->kind == OP_IO)
+		m->waits[t + 1].since = m->now + AHEAD_NS;
+	else if (is_target(m, t, op) && m->rules->counts_live)
 		shift_begin(&m->shifts[t], m->now, op->kind == OP_IO ? UINT64_MAX : m->now + 3 * TICK_NS);
 }
 
@@ -355,14 +370,17 @@ static void end_work(struct machine *m, uint32_t t, const struct machine_op *op)
 	struct thread *th = &m->threads[t];
 
 	th->started = false;
-	if (is_target(m, t, op)) {
+	if (m->waits[t + 1].since) {
+		m->waits[t + 1].since = 0;
+		m->waits[t + 1].total += th->took_ns;
+	} else if (is_target(m, t, op)) {
 		if (m->rules->counts_live)
 			shift_end(&m->all, &m->shifts[t], th->took_ns);
 		else if (op->kind == OP_IO)
 			shift_end(&m->all, &m->shifts[t], th->took_ns / TICK_NS * TICK_NS);
 	}
 	next_op(m, t);
-	if (op->kind == OP_IO && m->rules)
+	if (op->kind == OP_IO && m->rules && !m->rules->by_table)
 		begin_to_pay(m, t);
 }
 
@@ -415,9 +433,11 @@ double machine_run(const struct machine_program *p, uint32_t function, uint32_t 
 		.all = { .block = 1, .speed = speed } };
 	const struct thread *observed = &m.threads[p->observed];
 
-	m.table = (struct shift_table){ &m.all, (char *)m.shifts, p->thread_cnt, sizeof(m.shifts[0]) };
-	for (uint32_t t = 0; t < p->thread_cnt; t++)
+	m.table = (struct shift_table){ &m.all, (char *)m.shifts, p->thread_cnt, sizeof(m.shifts[0]), m.waits, AHEAD_NS };
+	for (uint32_t t = 0; t < p->thread_cnt; t++) {
 		shift_join(&m.all, &m.shifts[t]);
+		m.shifts[t].wait = t + 1;
+	}
 	for (uint32_t i = 0; i < STEPS_MAX && observed->iteration < WARM_UP + ITERATIONS; i++) {
 		for (uint32_t t = 0; t < p->thread_cnt; t++)
 			step(&m, t);

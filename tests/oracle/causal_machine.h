@@ -41,9 +41,10 @@ struct machine_rules {
 	bool settles_to_lock;		/* before a lock is asked for */
 	bool credits;			/* a thread that another one wakes does not owe the delays from before */
 	bool at_release;		/* ... the release; else until it runs again */
+	bool by_table;			/* time off the CPU is in the kernel's table, and no code of ours runs at its end */
 };
 
-extern const struct machine_rules machine_ours, machine_coz, machine_bcoz;
+extern const struct machine_rules machine_ours, machine_table, machine_coz, machine_bcoz;
 
 void machine_random(struct machine_program *ret, uint64_t seed);
 

@@ -2,7 +2,7 @@
 /*
  * run_rounds.c - some rounds of causal experiments, for tests: what each speed measured, without a choice or a stop rule.
  *
- *	run_rounds TARGET ROUNDS SPEED,SPEED... COMMAND...	or -p PID
+ *	run_rounds TARGET ROUNDS SPEED,SPEED... COMMAND...	or -p PID; with the kernel's recorder if KERNEL is set, or the target needs it
  *
  *	ended 0 rounds 3 lost 0 starts 1 ticks 1 outside 0 exit 0
  *	speed 0 intervals 120 p50 4.009 gain 0.0 hits 121 late 0		of the baseline; ms, per cent
@@ -131,5 +131,5 @@ int main(int argc, char **argv)
 		return 3;
 	}
 	return run(&(struct run_blocks_options){ .targets = &target, .target_cnt = 1, .for_ns = TIME_S * 1000000000ULL, .seed = 7,
-		.next = next, .record = &record }, &command, s);
+		.kernel = getenv("KERNEL") || causal_target_needs_kernel(&target), .next = next, .record = &record }, &command, s);
 }

@@ -169,6 +169,42 @@ static void test_shift(void **state)
 	assert_int_equal(shifts[1].since, 0);
 }
 
+/* The example of device_wait.h at 50 %, the table's clock 1000 ahead: the wait is worth 40, whoever asks, and is added once. */
+static void test_table(void **state)
+{
+	struct shift_all all = { .block = 1, .speed = 500 };
+	struct shift shifts[2] = { { .block = 1, .wait = 1, .seen = 7 }, { .block = 1 } };
+	struct device_wait waits[2] = { { .number = 9 }, { .since = 1100, .total = 7 } };
+	struct shift_table t = { &all, (char *)shifts, 2, sizeof(shifts[0]), waits, 1000 };
+
+	(void)state;
+	assert_int_equal(shift_max(&t, 90), 0);
+	assert_int_equal(shift_max(&t, 140), 20);
+	waits[1].since = 0;
+	waits[1].total += 80;
+	assert_int_equal(shift_max(&t, 300), 40);
+	assert_int_equal(shifts[0].ns, 0);
+	assert_int_equal(shift_waited(&all, &shifts[0], waits), 80);
+	assert_int_equal(shift_waited(&all, &shifts[0], waits), 0);
+	assert_int_equal(shifts[0].ns, 40);
+	assert_int_equal(shift_max(&t, 300), 40);
+	t.waits = NULL;				/* none counts in this block */
+	waits[1].total += 80;
+	assert_int_equal(shift_max(&t, 300), 40);
+	t.waits = waits;
+	shift_begin(&shifts[0], 300, UINT64_MAX);	/* a stretch of its own: what the table saw of it is not added */
+	assert_int_equal(shift_max(&t, 400), 90);
+	assert_int_equal(shift_waited(&all, &shifts[0], waits), 0);
+	shift_end(&all, &shifts[0], 100);
+	assert_int_equal(shift_max(&t, 500), 90);
+	shifts[0].wait = DEVICE_WAITS;		/* the arena may hold anything */
+	assert_int_equal(shift_max(&t, 500), 90);
+	all.base = 90;
+	all.block = 2;
+	shift_join(&all, &shifts[0]);
+	assert_int_equal(shifts[0].wait, 0);
+}
+
 static void add_interval(struct trace *t, uint64_t sid, int64_t start_ns, int64_t end_ns)
 {
 	VEC_ADD(&t->intervals, (struct interval){ .sid = sid, .status = INTERVAL_COMPLETED, .start_tid = 1, .end_tid = 2,
@@ -222,7 +258,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_trace),
 		cmocka_unit_test(test_across_threads), cmocka_unit_test(test_next_block), cmocka_unit_test(test_which_count),
-		cmocka_unit_test(test_cut), cmocka_unit_test(test_shift),
+		cmocka_unit_test(test_cut), cmocka_unit_test(test_shift), cmocka_unit_test(test_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
