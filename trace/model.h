@@ -174,6 +174,7 @@ struct function {
 	bool registered;		/* a program of the run has its probe */
 	bool beyond_graph;		/* it was instrumented by a build whose call graph is not here */
 	bool is_system;			/* of a system library, where functions are those of stacks (struct look) */
+	bool is_loop;			/* there: threads wait for requests in it, so it is around all of them */
 };
 
 struct call {				/* static call graph: caller may call callee */

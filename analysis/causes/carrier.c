@@ -1,132 +1,323 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * carrier.c - one tree of calls made of all paths, below the interval and below waits, and the way down to its carrier.
+ * carrier.c - all paths from the outermost function, below the interval and below waits alike, and the way down to their carriers.
+ *
+ * A set of leaves in a function is a range of an array; what of their paths is below that function begins at "at".
  */
 #include "analysis/causes/carrier.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include "base/map.h"
 #include "base/banned.h"
 
-#define CARRIES 0.5			/* of what is around it */
-#define ITS_OWN 1.02			/* times what the path has of it: all paths together */
+#define ALL_BUT 0.9			/* of a share, one may name less than that */
+#define ITS_OWN_SHARE 1.02		/* times what it has here: all that it has */
+#define ITS_OWN_TIME 1.25
+#define UNLIKE 0.15			/* of the share is not where the time is */
+#define ONE_KIND 0.75			/* of the share */
+#define SMALL 0.01			/* shares about which nothing is said */
 
-struct frame {				/* a function on a path from the outermost one */
-	const char *name;
-	uint32_t parent, first_child, next_sibling;
-	double share;			/* with all below it */
+struct path {				/* of a leaf */
+	size_t first, end;		/* in frames, the outermost first */
+	size_t at;			/* what follows the function that is looked at */
+	struct carried *leaf;
 };
 
-struct call_paths {
-	VEC(struct frame) calls;		/* [0]: what is around all; parents first */
-	uint32_t *of_leaf;
-	VEC(uint32_t) path;		/* nodes, the innermost first */
+struct sum {				/* over leaves */
+	double share, mean_ns;
 };
 
-static uint32_t call_below(struct call_paths *p, uint32_t parent, const char *name)
+struct name {
+	const char *function;
+	struct sum all, here;		/* in all leaves; in those that are looked at */
+	bool is_loop;
+	double depth;			/* of here: sum of shares times depths */
+	size_t counted;			/* the path, plus one, that was counted last */
+};
+
+struct walk {
+	struct names *numbers;
+	VEC(struct name) names;
+	VEC(uint32_t) frames;
+	VEC(struct path) paths;
+	double share;			/* of all */
+};
+
+static void add_frame(struct walk *w, size_t first, const struct node *n)
 {
-	for (uint32_t i = p->calls.items[parent].first_child; i; i = p->calls.items[i].next_sibling)
-		if (strcmp(p->calls.items[i].name, name) == 0)
-			return i;
-	VEC_ADD(&p->calls, (struct frame){ name, parent, 0, p->calls.items[parent].first_child, 0 });
-	return p->calls.items[parent].first_child = (uint32_t)p->calls.cnt - 1;
+	uint32_t number = names_add(w->numbers, n->function);
+
+	if (number == w->names.cnt)
+		VEC_ADD(&w->names, (struct name){ .function = n->function, .is_loop = n->is_loop });
+	if (w->frames.cnt == first || w->frames.items[w->frames.cnt - 1] != number)
+		VEC_ADD(&w->frames, number);
 }
 
-/* Of a wait, its function is the node above; those to blame for one are below it. */
-static void take_path(struct call_paths *p, const struct findings *f, uint32_t doer)
+/* Of a wait, its function is the node above; those to blame for one are below it.  Functions of system libraries are what somebody does,
+ * and no cause, unless they are all there is. */
+static void add_path(struct walk *w, const struct findings *f, struct carried *leaf)
 {
-	const struct node *n = &f->nodes.items[doer];
+	const struct node *n = &f->nodes.items[leaf->doer];
+	size_t first = w->frames.cnt;
+	VEC(const struct node *) around = { NULL, 0, 0 };	/* the innermost first */
 	enum node_kind kind;
 
+	leaf->carrier = n->function;
 	if ((n->kind == NODE_WAIT || n->kind == NODE_BODY) && n->parent != NODE_NONE)
 		n = &f->nodes.items[n->parent];
 	kind = n->kind;
-	for (p->path.cnt = 0; n->kind == kind && n->function && n->parent != NODE_NONE; n = &f->nodes.items[n->parent])
-		VEC_ADD(&p->path, n->id);
-}
-
-static void add_leaf(struct call_paths *p, const struct findings *f, size_t leaf, const struct carried *x)
-{
-	uint32_t at = 0;
-
-	if (x->doer == NODE_NONE)
+	for (; n->kind == kind && n->function && n->parent != NODE_NONE; n = &f->nodes.items[n->parent])
+		VEC_ADD(&around, n);
+	for (size_t i = around.cnt; i-- > 0; )
+		if (!around.items[i]->is_system)
+			add_frame(w, first, around.items[i]);
+	if (w->frames.cnt == first && around.cnt)
+		add_frame(w, first, around.items[0]);
+	VEC_RELEASE(&around);
+	if (w->frames.cnt == first)
 		return;
-	take_path(p, f, x->doer);
-	for (size_t i = p->path.cnt; i-- > 0; ) {
-		const char *name = f->nodes.items[p->path.items[i]].function;
+	VEC_ADD(&w->paths, (struct path){ first, w->frames.cnt, first, leaf });
+	w->share += leaf->share;
+}
 
-		if (!at || strcmp(p->calls.items[at].name, name) != 0)
-			at = call_below(p, at, name);
+/* Adds up, for each name below, the leaves that have it; a name that calls itself has them once. */
+static void sum_names(struct walk *w, size_t begin, size_t end)
+{
+	for (size_t i = 0; i < w->names.cnt; i++) {
+		w->names.items[i].here = (struct sum){ 0, 0 };
+		w->names.items[i].depth = 0;
+		w->names.items[i].counted = 0;
 	}
-	p->of_leaf[leaf] = at;
-	for (;; at = p->calls.items[at].parent) {
-		p->calls.items[at].share += x->share;
-		if (!at)
-			break;
+	for (size_t i = begin; i < end; i++) {
+		const struct path *p = &w->paths.items[i];
+
+		for (size_t k = p->at; k < p->end; k++) {
+			struct name *n = &w->names.items[w->frames.items[k]];
+
+			if (n->counted == i + 1)
+				continue;
+			n->counted = i + 1;
+			n->here.share += p->leaf->share;
+			n->here.mean_ns += p->leaf->mean_ns;
+			n->depth += p->leaf->share * (double)(k - p->at);
+		}
 	}
 }
 
-static uint32_t largest_child(const struct call_paths *p, uint32_t at)
+static struct sum sum_of(const struct walk *w, size_t begin, size_t end)
 {
-	uint32_t best = 0;
+	struct sum s = { 0, 0 };
 
-	for (uint32_t i = p->calls.items[at].first_child; i; i = p->calls.items[i].next_sibling)
-		if (!best || p->calls.items[i].share > p->calls.items[best].share)
+	for (size_t i = begin; i < end; i++) {
+		s.share += w->paths.items[i].leaf->share;
+		s.mean_ns += w->paths.items[i].leaf->mean_ns;
+	}
+	return s;
+}
+
+/* It has little elsewhere. */
+static bool is_its_own(const struct name *n, struct sum here)
+{
+	return n->all.share <= ITS_OWN_SHARE * here.share && n->all.mean_ns <= ITS_OWN_TIME * here.mean_ns;
+}
+
+/* The highest name of its own that has nearly all of that share; NAMES_NONE: there is none. */
+static uint32_t highest(struct walk *w, size_t begin, size_t end, double share)
+{
+	uint32_t best = NAMES_NONE;
+
+	sum_names(w, begin, end);
+	for (uint32_t i = 0; i < w->names.cnt; i++) {
+		const struct name *n = &w->names.items[i];
+
+		if (!n->counted || n->here.share < ALL_BUT * share || !is_its_own(n, n->here))
+			continue;
+		if (best == NAMES_NONE || n->depth * w->names.items[best].here.share < w->names.items[best].depth * n->here.share)
 			best = i;
+	}
 	return best;
 }
 
-static bool is_around(const struct call_paths *p, uint32_t outer, uint32_t inner)
+static size_t found_at(const struct walk *w, const struct path *p, uint32_t name)
 {
-	while (inner > outer)
-		inner = p->calls.items[inner].parent;
-	return inner == outer;
+	size_t k = p->at;
+
+	while (k < p->end && w->frames.items[k] != name)
+		k++;
+	return k;
 }
 
-/* Of all calls of that name, the outermost ones. */
-static double share_of_name(const struct call_paths *p, const char *name)
+/* Moves the paths through that function to the front, and goes down to it in them.  Returns where the others begin. */
+static size_t go_down(struct walk *w, size_t begin, size_t end, uint32_t name)
 {
-	double share = 0;
+	size_t others = begin;
 
-	for (uint32_t i = 1; i < p->calls.cnt; i++) {
-		uint32_t above = p->calls.items[i].parent;
+	for (size_t i = begin; i < end; i++) {
+		struct path p = w->paths.items[i];
+		size_t k = found_at(w, &p, name);
 
-		if (strcmp(p->calls.items[i].name, name) != 0)
+		if (k == p.end)
 			continue;
-		while (above && strcmp(p->calls.items[above].name, name) != 0)
-			above = p->calls.items[above].parent;
-		share += above ? 0 : p->calls.items[i].share;
+		p.at = k + 1;
+		w->paths.items[i] = w->paths.items[others];
+		w->paths.items[others++] = p;
 	}
-	return share;
+	return others;
 }
 
-static uint32_t carrier_of(const struct call_paths *p)
+/* The function that is called next, plus one; 0: none is. */
+static uint32_t next_of(const struct walk *w, size_t path)
 {
-	uint32_t at = 0, next;
+	const struct path *p = &w->paths.items[path];
 
-	while ((next = largest_child(p, at)) && p->calls.items[next].share > CARRIES * p->calls.items[at].share)
-		at = next;
-	while (at && p->calls.items[at].parent &&
-	       share_of_name(p, p->calls.items[at].name) > ITS_OWN * p->calls.items[at].share)
-		at = p->calls.items[at].parent;
-	return at;
+	return p->at < p->end ? w->frames.items[p->at] + 1 : 0;
 }
 
-const char *find_carrier(const struct findings *f, struct carried *leaves, size_t cnt)
+static int by_next(const void *pa, const void *pb, void *arg)
 {
-	struct call_paths p = { .of_leaf = xcalloc(cnt + 1, sizeof(*p.of_leaf)) };
-	const char *name = NULL;
-	uint32_t carrier;
+	const struct walk *w = arg;
+	const struct path *a = pa, *b = pb;
+	uint32_t x = a->at < a->end ? w->frames.items[a->at] + 1 : 0, y = b->at < b->end ? w->frames.items[b->at] + 1 : 0;
 
-	VEC_ADD(&p.calls, (struct frame){ .name = "" });
-	for (size_t i = 0; i < cnt; i++)
-		add_leaf(&p, f, i, &leaves[i]);
-	carrier = p.calls.items[0].share > 0 ? carrier_of(&p) : 0;
-	if (carrier)
-		name = p.calls.items[carrier].name;
-	for (size_t i = 0; i < cnt; i++)
-		leaves[i].is_below = carrier && p.of_leaf[i] && is_around(&p, carrier, p.of_leaf[i]);
-	VEC_RELEASE(&p.calls);
-	VEC_RELEASE(&p.path);
-	free(p.of_leaf);
-	return name;
+	if (x != y)
+		return x < y ? -1 : 1;
+	return (a->leaf > b->leaf) - (a->leaf < b->leaf);
+}
+
+/* The paths are sorted by what they call next: where those end that call the same. */
+static size_t next_group(const struct walk *w, size_t begin, size_t end)
+{
+	size_t i = begin + 1;
+
+	while (i < end && next_of(w, i) == next_of(w, begin))
+		i++;
+	return i;
+}
+
+static enum trace_state kind_of(enum trace_state state)
+{
+	return state_is_runqueue(state) ? STATE_RUNNING : state;
+}
+
+static bool is_of_one_kind(const struct walk *w, size_t begin, size_t end)
+{
+	double of_kind[STATE_CNT] = { 0 }, all = 0, most = 0;
+
+	for (size_t i = begin; i < end; i++) {
+		double share = fabs(w->paths.items[i].leaf->share);
+
+		of_kind[kind_of(w->paths.items[i].leaf->state)] += share;
+		all += share;
+	}
+	for (int i = 0; i < STATE_CNT; i++)
+		most = of_kind[i] > most ? of_kind[i] : most;
+	return most >= ONE_KIND * all;
+}
+
+/* What it calls, and itself, have of the share what they have of the time. */
+static bool is_alike(const struct walk *w, size_t begin, size_t end, struct sum whole)
+{
+	double off = 0;
+
+	for (size_t i = begin, next; i < end; i = next) {
+		struct sum s;
+
+		next = next_group(w, i, end);
+		s = sum_of(w, i, next);
+		off += fabs(s.share / whole.share - s.mean_ns / whole.mean_ns) / 2;
+	}
+	return off <= UNLIKE;
+}
+
+static void give(struct walk *w, size_t begin, size_t end, uint32_t name)
+{
+	for (size_t i = begin; i < end; i++)
+		w->paths.items[i].leaf->carrier = w->names.items[name].function;
+}
+
+static void give_innermost(struct walk *w, size_t begin, size_t end)
+{
+	for (size_t i = begin; i < end; i++)
+		give(w, i, i + 1, w->frames.items[w->paths.items[i].end - 1]);
+}
+
+static void carry(struct walk *w, size_t begin, size_t end, uint32_t name, double of);
+
+/* They are several causes. */
+static void split(struct walk *w, size_t begin, size_t end, uint32_t name)
+{
+	for (size_t i = begin, next; i < end; i = next) {
+		uint32_t called = next_of(w, i);
+
+		next = next_group(w, i, end);
+		for (size_t k = i; called && k < next; k++)
+			w->paths.items[k].at++;
+		if (called)
+			carry(w, i, next, called - 1, sum_of(w, i, next).share);
+		else
+			give(w, i, next, name);
+	}
+}
+
+static bool is_outermost(const struct walk *w, size_t begin, size_t end)
+{
+	for (size_t i = begin; i < end; i++)
+		if (w->paths.items[i].at == w->paths.items[i].first + 1)
+			return true;
+	return false;
+}
+
+/* The paths, sorted by what they call next, are all those through that function, and one cause. */
+static bool is_one_cause(const struct walk *w, size_t begin, size_t end, uint32_t name, struct sum whole)
+{
+	const struct name *n = &w->names.items[name];
+
+	return is_its_own(n, whole) && whole.mean_ns > 0 && !n->is_loop && !is_outermost(w, begin, end) &&
+	       is_of_one_kind(w, begin, end) && is_alike(w, begin, end, whole);
+}
+
+/* name: of the function that they are all in; NAMES_NONE: of none.  of: the share of the cause, of which they have nearly all. */
+static void carry(struct walk *w, size_t begin, size_t end, uint32_t name, double of)
+{
+	struct sum whole = sum_of(w, begin, end);
+	uint32_t below = NAMES_NONE;
+	size_t others = begin;
+
+	if (whole.share < SMALL) {
+		give_innermost(w, begin, end);
+		return;
+	}
+	below = highest(w, begin, end, of);
+	if (below != NAMES_NONE) {
+		others = go_down(w, begin, end, below);
+		carry(w, begin, others, below, of);
+	}
+	if (others < end)
+		qsort_r(w->paths.items + others, end - others, sizeof(*w->paths.items), by_next, w);
+	if (below == NAMES_NONE && name != NAMES_NONE && is_one_cause(w, begin, end, name, whole))
+		give(w, begin, end, name);
+	else
+		split(w, others, end, name);
+}
+
+void find_carriers(const struct findings *f, struct carried *leaves, size_t cnt)
+{
+	struct walk w = { .numbers = names_new() };
+
+	for (size_t i = 0; i < cnt; i++) {
+		leaves[i].carrier = NULL;
+		if (leaves[i].doer != NODE_NONE)
+			add_path(&w, f, &leaves[i]);
+	}
+	sum_names(&w, 0, w.paths.cnt);
+	for (size_t i = 0; i < w.names.cnt; i++)
+		w.names.items[i].all = w.names.items[i].here;
+	if (w.paths.cnt)
+		carry(&w, 0, w.paths.cnt, NAMES_NONE, w.share);
+	VEC_RELEASE(&w.paths);
+	VEC_RELEASE(&w.frames);
+	VEC_RELEASE(&w.names);
+	names_free(w.numbers);
 }

@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * carrier.h - the function that carries what is below it, where functions are those of stacks.
+ * carrier.h - the functions that carry what is below them, where functions are those of stacks.
  *
  * Private to analysis/.  What one command of a server does is in many small functions, and some of these serve all commands.  So the
- * doer is not the innermost function, but that one of a path which still has all of it to itself:
+ * doer is not the innermost function.  It is the lowest function that still has nearly all of what is one cause.  In a function:
  *
- *	main > call > keys > next .30, keys > match .25, keys > copy .20, call > get > copy .02
- *	-> keys .75: call has it because of keys, next has less than half of that
- *	main > call > slow > spin > clock .80, call > quick > spin > clock .10
+ *	one of what it calls, wherever, has nearly all of the cause, and	that is it, and the same is asked there; the highest is first
+ *	does not serve others as well
+ *	each of what it calls has as much of the share as of the time		it is the cause: they are slow because it is called
+ *	else									they are several causes: what follows is asked of each
+ *
+ *	share and time	main > call > keys > next .56 10, keys > match .37 7, call > get .02 80
+ *	-> keys .93 of 17, get .02: call has it because of keys; next and match have of it what they have of the time
+ *	share and time	main > call > slow > spin > clock .80 10, call > quick > spin > clock .01 10
  *	-> slow .80: spin and clock are quick's as well
+ *
+ * The outermost function, and those in which the threads wait for requests, are around all requests, and are no cause; nor is one that has
+ * causes of several kinds: one runs, another waits for a disk.
  */
 #ifndef ANALYSIS_CAUSES_CARRIER_H
 #define ANALYSIS_CAUSES_CARRIER_H
@@ -17,11 +25,11 @@
 
 struct carried {			/* a leaf of the tree */
 	uint32_t doer;			/* the node whose function did it; NODE_NONE: none did */
-	double share;
-	bool is_below;			/* the carrier is around it, or does it */
+	enum trace_state state;		/* in which it did it */
+	double share, mean_ns;
+	const char *carrier;		/* found: a function around it, or its own; NULL: it has no doer */
 };
 
-/* The carrier of the most; NULL: none. */
-const char *find_carrier(const struct findings *f, struct carried *leaves, size_t cnt);
+void find_carriers(const struct findings *f, struct carried *leaves, size_t cnt);
 
 #endif

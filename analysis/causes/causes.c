@@ -469,20 +469,25 @@ static uint32_t doer_of(const struct findings *f, const struct leaf *leaf)
 }
 
 /* For requests on sockets: their functions are all those of stacks. */
-static void give_to_carrier(const struct findings *f, struct leaf *leaves, size_t cnt)
+static void give_to_carriers(const struct findings *f, struct leaf *leaves, size_t cnt)
 {
 	_cleanup_(freep) struct carried *all = xcalloc(cnt + 1, sizeof(*all));
-	const char *carrier;
 
-	for (size_t i = 0; i < cnt; i++)
-		all[i] = (struct carried){ doer_of(f, &leaves[i]), leaves[i].as.share, false };
-	carrier = find_carrier(f, all, cnt);
-	for (size_t i = 0; i < cnt && carrier; i++)
-		if (all[i].is_below) {
-			leaves[i].as.function = carrier;
-			leaves[i].as.file = NULL;
-			leaves[i].as.line = 0;
-		}
+	for (size_t i = 0; i < cnt; i++) {
+		const struct summed_cause *c = &leaves[i].as;
+
+		all[i] = (struct carried){ doer_of(f, &leaves[i]), c->is_wait ? c->wait : STATE_RUNNING, c->share, c->mean_ns, NULL };
+	}
+	find_carriers(f, all, cnt);
+	for (size_t i = 0; i < cnt; i++) {
+		struct summed_cause *c = &leaves[i].as;
+
+		if (!all[i].carrier || strcmp(all[i].carrier, c->function) == 0)
+			continue;
+		c->function = all[i].carrier;
+		c->file = NULL;
+		c->line = 0;
+	}
 }
 
 static size_t leaves_in(const bool *has_child, size_t cnt)
@@ -517,7 +522,7 @@ static uint32_t *sum_causes(struct findings *f)
 	}
 	free(waits);
 	if (f->look.is_one)
-		give_to_carrier(f, leaves, leaf_cnt);
+		give_to_carriers(f, leaves, leaf_cnt);
 	group_leaves(leaves, leaf_cnt, &groups);
 	for (size_t i = 0, first = 0; i < groups.cnt; first = groups.ends[i++]) {
 		for (size_t k = first; k < groups.ends[i]; k++)

@@ -180,6 +180,10 @@ static void add_node(const struct analysis *a, const struct call_graph *g, struc
 		.presence = n > 0 ? (double)p->presence / n : 0,
 	};
 
+	if (p->function < a->t->functions.cnt) {
+		node->is_system = a->t->functions.items[p->function].is_system;
+		node->is_loop = a->t->functions.items[p->function].is_loop;
+	}
 	if (place < a->v->sample_cnt.cnt)
 		node->samples = a->v->sample_cnt.items[place];
 	if (node->samples)

@@ -47,6 +47,7 @@ struct node {
 	double calls_per_interval;	/* function nodes; else 0 */
 	double presence;		/* fraction of the intervals in which it took time or was called */
 	bool open;			/* calls functions of the project that were not probed */
+	bool is_system, is_loop;	/* its function: as in struct function */
 	uint64_t samples;		/* its time is estimated from these, and has no variance (variance_ns2, variance_share); 0: it is exact */
 };
 

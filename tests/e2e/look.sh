@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # vprof look: a server that was built without vprof, with planted waits; its client knows how long each request took.
 #	threads	one per connection; a flusher holds their lock for 40 ms, four times a second
-#	loop	poll and one thread; one request in forty sleeps 12 ms in slow_command, and the others wait for it
+#	loop	poll and one thread; one request in forty sleeps 12 ms below slow_command, and the others wait for it
 # The requests contain a secret, which must not be anywhere in the trace.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
@@ -42,7 +42,10 @@ __attribute__((noinline)) void log_append(void)
 	pthread_mutex_unlock(&lock);
 }
 
-__attribute__((noinline)) void slow_command(void) { usleep(12000); }
+static volatile int done;
+__attribute__((noinline)) void find_all(void) { usleep(6000); done++; }
+__attribute__((noinline)) void sort_all(void) { usleep(6000); done++; }
+__attribute__((noinline)) void slow_command(void) { find_all(); sort_all(); done++; }
 
 /* One request; false: the connection is over. */
 __attribute__((noinline)) int serve_request(int fd, int loop)
@@ -203,6 +206,11 @@ more_than "write_out, asleep, has the lock" "$(share threads.json sleep write_ou
 look_at loop
 more_than "requests wait while others are served" "$(share loop.json busy slow_command)" .3
 more_than "slow requests are slow themselves" "$(share loop.json sleep slow_command)" .05
+# What it calls has half of the time each, and half of the variance: it is one cause, with all of both.
+"$VPROF" show causes loop --all --format json >causes.json || fail "show causes: $?"
+more_than "slow_command is the cause" "$(json_of causes.json 'sum(c["share"] for c in d["causes"] if c["function"] == "slow_command")')" .35
+[ "$(json_of causes.json '[c for c in d["causes"] if c["function"] in ("find_all", "sort_all")]')" = "[]" ] && pass ||
+	fail "what slow_command calls is named instead: $(json_of causes.json '[(c["function"], c["share"]) for c in d["causes"]]')"
 
 # Blocks are packed, so the trace is searched as it unpacks; what it must hold shows that the search finds what is there.
 cat >unpack.c <<'END_OF_UNPACK'

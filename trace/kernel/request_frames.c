@@ -470,6 +470,14 @@ static void count_unnamed(struct maker *m, const busy_times *busy)
 	m->t->look.unnamed_file = name_of(m, most.name);
 }
 
+/* In what threads wait for requests. */
+static void mark_loops(struct maker *m)
+{
+	for (size_t i = 0; i < m->k->texts.cnt; i++)
+		for (uint32_t c = m->f->texts[i].is_idle ? m->f->texts[i].own_chain : 0; c; c = m->t->chains.items[c].parent)
+			m->t->functions.items[m->t->chains.items[c].function].is_loop = true;
+}
+
 static void read_texts(struct maker *m, const busy_times *busy)
 {
 	for (size_t i = 0; i < m->k->system.cnt; i++)
@@ -485,6 +493,7 @@ static void read_texts(struct maker *m, const busy_times *busy)
 		take_calls(m);
 	else
 		find_reader(m);
+	mark_loops(m);
 	count_unnamed(m, busy);
 }
 

@@ -103,8 +103,8 @@ void build_functions(struct reading *rd, uint32_t last_fid)
 
 		if (!name || !*name)
 			name = arena_printf(r->arena, "function-%zu", fid);
-		VEC_ADD(&rd->t->functions, (struct function){ name, f->file, f->line, f->key,
-			f->level > 0, false, true, false, false });
+		VEC_ADD(&rd->t->functions, (struct function){ .name = name, .file = f->file, .line = f->line, .key = f->key,
+			.probed = f->level > 0, .registered = true });
 	}
 }
 
