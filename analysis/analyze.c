@@ -174,9 +174,9 @@ int analyze_collected(const struct trace *names, struct collected *c, const stru
 	};
 	int r;
 
+	keep_origins(f, names);
 	latencies_read(c->rows, c->root_only, &full, &root_only, f);
 	note_requests(f, names);
-	keep_origins(f, names);
 	if (!o->no_names)
 		name_intervals(f, names);
 	if (name != NAME_NONE)

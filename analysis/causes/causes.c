@@ -552,6 +552,6 @@ void find_causes(const struct analysis *a, const struct shown_tree *shown, const
 		struct summed_cause *c = &a->f->causes.items[i];
 
 		c->has_ci95 = true;
-		findings_ci95(c->share, confidence_of(sums + i * blocks, blocks, a->m->n).half_width, c->ci95);
+		findings_ci95(c->share, confidence_of(sums + i * blocks, analysis_blocks(a), a->m->n).half_width, c->ci95);
 	}
 }

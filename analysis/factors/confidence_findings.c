@@ -29,7 +29,7 @@ static void set_nodes(const struct influence_maker *k)
 	for (size_t i = 0; i < a->f->nodes.cnt; i++) {
 		struct node *node = &a->f->nodes.items[i];
 		const double *blocks = in->of_place + k->shown->place_of_node[i] * in->block_cnt;
-		struct confidence c = confidence_of(blocks, in->block_cnt, a->m->n);
+		struct confidence c = confidence_of(blocks, analysis_blocks(a), a->m->n);
 
 		node->has_ci95 = true;
 		findings_ci95(node->share, c.half_width, node->ci95);
@@ -69,7 +69,7 @@ static void set_factors(struct influence_maker *k, const double *sums, struct ra
 
 		if (x->kind == FACTOR_PAIR)
 			continue;
-		c = confidence_of(sums + i * cnt, cnt, a->m->n);
+		c = confidence_of(sums + i * cnt, analysis_blocks(a), a->m->n);
 		x->has_ci95 = true;
 		findings_ci95(x->share, c.half_width, x->ci95);
 		k->c->autocorrelated |= c.correlated && x->share > FACTORS_THRESHOLD_DEFAULT;

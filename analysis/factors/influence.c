@@ -55,9 +55,9 @@ void influence_begin(struct influence *in, const struct analysis *a, struct row_
 		influence_take_sums(in, a);
 		return;
 	}
-	if (m->n == 0 || !(moments_variance_of(m, 0) > 0) || blocks_for(a->full->recorded_cnt) == 0)
+	if (m->n == 0 || !(moments_variance_of(m, 0) > 0) || analysis_blocks(a).cnt == 0)
 		return;
-	in->block_cnt = blocks_for(a->full->recorded_cnt);
+	in->block_cnt = analysis_blocks(a).cnt;
 	in->block_of_row = a->full->block_of_row;
 	in->n = m->n;
 	in->place_cnt = a->v->places.cnt;

@@ -21,9 +21,9 @@ void influence_take_sums(struct influence *in, const struct analysis *a)
 	const struct moments *m = a->m;
 	double variance = m->n ? moments_variance_of(m, 0) : 0;
 
-	if (s->block_cnt == 0 || !(variance > 0))
+	if (s->kind.cnt == 0 || !(variance > 0))
 		return;
-	in->block_cnt = s->block_cnt;
+	in->block_cnt = s->kind.cnt;
 	in->n = m->n;
 	in->place_cnt = a->v->places.cnt;
 	in->of_place = xcalloc(in->place_cnt * in->block_cnt, sizeof(*in->of_place));

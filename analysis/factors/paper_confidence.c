@@ -226,7 +226,7 @@ static void set_factors(struct paper *p, struct ranking *r)
 			continue;
 		for (size_t b = 0; b < blocks; b++)
 			f[b] = f[b] / p->a->variance_ns2 - x->paper_contribution * p->in->weight[b];
-		c = confidence_of(f, blocks, p->a->m->n);
+		c = confidence_of(f, analysis_blocks(p->a), p->a->m->n);
 		x->has_paper_ci95 = true;
 		x->paper_ci95[0] = x->paper_contribution - c.half_width;
 		x->paper_ci95[1] = x->paper_contribution + c.half_width;

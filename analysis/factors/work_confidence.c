@@ -35,6 +35,7 @@ struct line_sums {
 	const unsigned char *block_of_row;
 	struct bin bins[WORK_BINS_MAX];
 	size_t block_cnt, column_cnt;
+	struct block_kind kind;
 	double *pull;			/* per row: r / (1 - h) */
 	double *rest, *rest_w;		/* [block * bins + bin]: of pull, of pull (W - mean) */
 	double *squares;		/* per block: of r pull */
@@ -114,15 +115,15 @@ static void set_factor(const struct line_sums *s, struct factor *x, size_t colum
 		}
 		blocks[b] = sum / squares;
 	}
-	c = confidence_of(blocks, s->block_cnt, 1);
+	c = confidence_of(blocks, s->kind, 1);
 	x->has_work_ci95 = true;
 	findings_ci95(x->work_share, c.half_width, x->work_ci95);
 }
 
 void find_work_confidence(const struct analysis *a, const struct times *times, const struct work_lines *l)
 {
-	size_t cnt = times->column_cnt, blocks = blocks_for(a->full->recorded_cnt);
-	struct line_sums s = { .l = l, .block_of_row = a->full->block_of_row, .block_cnt = blocks, .column_cnt = cnt };
+	size_t cnt = times->column_cnt, blocks = analysis_blocks(a).cnt;
+	struct line_sums s = { .l = l, .block_of_row = a->full->block_of_row, .block_cnt = blocks, .kind = analysis_blocks(a), .column_cnt = cnt };
 	double squares = 0;
 
 	s.pull = xcalloc(l->n + 1, sizeof(*s.pull));

@@ -99,7 +99,7 @@ void findings_free(struct findings *f)
 static const char *const warning_ranks[] = {
 	"names-missing", "aborted", "hole", "losses", "table-full", "cut-off", "stacks", "bad-path", "nested",
 	"other-intervals", "kernel-reduced", "overloaded", "off-cpu-unknown", "parked", "burst", "sample-cost", "overlaps", "call-graph", "few-intervals", "before-start",
-	"no-waker", "probe-cost", "outliers", "drift", "autocorrelated", "mixture", "hedge", "either", "unnamed-frames", "few-samples", "unsolicited", "window", "paused",
+	"no-waker", "probe-cost", "outliers", "drift", "autocorrelated", "few-hosts", "mixture", "hedge", "either", "unnamed-frames", "few-samples", "unsolicited", "window", "paused",
 };
 
 static size_t warning_rank(const char *code)

@@ -54,7 +54,7 @@ static void sum_means(const struct analysis *a, const struct times *times, const
 void find_common_confidence(const struct analysis *a, const struct times *times, const uint32_t *index_of_part,
 			    const struct component *list)
 {
-	size_t cnt = a->f->common_causes.cnt, block_cnt = blocks_for(a->full->recorded_cnt);
+	size_t cnt = a->f->common_causes.cnt, block_cnt = analysis_blocks(a).cnt;
 	double (*means)[2] = xcalloc(cnt + 1, sizeof(*means)), variance = a->variance_ns2;
 	_cleanup_(freep) double *blocks = xcalloc(cnt * block_cnt + 1, sizeof(*blocks));
 	struct times_walk w;
@@ -78,7 +78,7 @@ void find_common_confidence(const struct analysis *a, const struct times *times,
 	times_end(&w);
 	for (size_t i = 0; i < cnt; i++) {
 		struct common_cause *cause = &a->f->common_causes.items[i];
-		struct confidence c = confidence_of(blocks + i * block_cnt, block_cnt, a->m->n);
+		struct confidence c = confidence_of(blocks + i * block_cnt, analysis_blocks(a), a->m->n);
 
 		findings_ci95(cause->explained, c.half_width, cause->ci95);
 	}

@@ -129,7 +129,7 @@ static void make_room(struct pair_maker *g)
 {
 	size_t parts = g->a->f->parts.cnt;
 
-	g->block_cnt = blocks_for(g->a->full->recorded_cnt) ? blocks_for(g->a->full->recorded_cnt) : 1;
+	g->block_cnt = analysis_blocks(g->a).cnt ? analysis_blocks(g->a).cnt : 1;
 	g->index_of_part = xmalloc((parts + 1) * sizeof(*g->index_of_part));
 	memset(g->index_of_part, 0xff, (parts + 1) * sizeof(*g->index_of_part));
 	for (uint32_t p = 0; p < g->cnt; p++)
@@ -378,7 +378,7 @@ static void set_ci95(const struct pair_maker *g, size_t candidate, const struct 
 	double blocks[CONFIDENCE_BLOCKS_MAX];
 	struct confidence ci;
 
-	if (blocks_for(g->a->full->recorded_cnt) == 0)
+	if (analysis_blocks(g->a).cnt == 0)
 		return;
 	for (size_t b = 0; b < g->block_cnt; b++) {
 		double xy = moments_centred(n, x->x, y->x, g->row_cnt[b], g->x[c->p * g->block_cnt + b],
@@ -387,7 +387,7 @@ static void set_ci95(const struct pair_maker *g, size_t candidate, const struct 
 
 		blocks[b] = (2 * xy - pair->share * tt) / g->a->variance_ns2;
 	}
-	ci = confidence_of(blocks, g->block_cnt, n);
+	ci = confidence_of(blocks, analysis_blocks(g->a), n);
 	pair->has_ci95 = true;
 	pair->ci95[0] = pair->share - ci.half_width;
 	pair->ci95[1] = pair->share + ci.half_width;

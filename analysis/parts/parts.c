@@ -229,7 +229,7 @@ static void set_tail_ci95(const struct part_maker *s, struct part *p, size_t par
 
 		blocks[b] = (slow / k - all / n) / extra;
 	}
-	c = confidence_of(blocks, s->block_cnt, 1);
+	c = confidence_of(blocks, analysis_blocks(a), 1);
 	p->has_tail_ci95 = true;
 	p->tail_ci95[0] = share - c.half_width;
 	p->tail_ci95[1] = share + c.half_width;
@@ -300,7 +300,7 @@ struct part_maker *begin_parts(const struct analysis *a, const struct factor_col
 	cnt = a->f->parts.cnt;
 	s->a = a;
 	s->c = ret;
-	s->block_cnt = a->sums ? a->sums->block_cnt : blocks_for(a->full->recorded_cnt);
+	s->block_cnt = analysis_blocks(a).cnt;
 	s->sums = xcalloc(cnt + 1, sizeof(*s->sums));
 	ret->sums = xcalloc(cnt + 1, sizeof(*ret->sums));
 	s->block_x = xcalloc(2 * cnt * s->block_cnt + 1, sizeof(*s->block_x));

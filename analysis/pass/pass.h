@@ -27,6 +27,18 @@ struct analysis {
 	struct findings *f;
 };
 
+/* What rows, or the sums in their place, are cut into. */
+static inline struct block_kind analysis_blocks(const struct analysis *a)
+{
+	return a->sums ? a->sums->kind : a->full->blocks;
+}
+
+/* How many hosts have intervals; 1 if no host is known. */
+static inline uint32_t analysis_host_cnt(const struct analysis *a)
+{
+	return a->sums ? a->sums->host_cnt : a->full->host_cnt;
+}
+
 /* Names of functions; each is in f's arena once. */
 struct known_names *known_names_new(size_t function_cnt);
 void known_names_free(struct known_names *k);

@@ -15,7 +15,7 @@
  * 0)/4 = 2, e = 1, f = 0, (3 - 4)/2, (5 - 4)/2, 0: blocks -.5, .5, se^2 = 2 * .5 / 16 = 1/16.
  *
  * If the sums of neighbouring blocks still correlate (lag-1 correlation above .2), the blocks are too short: they are
- * joined in pairs, down to 16.
+ * joined in pairs, down to 16.  Blocks of hosts are as they are: their order means nothing.
  */
 #include "analysis/stats/confidence.h"
 
@@ -64,15 +64,15 @@ static double t_quantile(size_t block_cnt)
 	return known[block_cnt];
 }
 
-struct confidence confidence_of(const double *blocks, size_t block_cnt, uint64_t n)
+struct confidence confidence_of(const double *blocks, struct block_kind kind, uint64_t n)
 {
 	double joined[CONFIDENCE_BLOCKS_MAX], squares = 0;
-	struct confidence c = { 0, block_cnt, false };
+	struct confidence c = { 0, kind.cnt, false };
 
-	memcpy(joined, blocks, block_cnt * sizeof(*blocks));
-	while (neighbours_alike(joined, c.block_cnt) && c.block_cnt / 2 >= CONFIDENCE_BLOCKS_MIN)
+	memcpy(joined, blocks, kind.cnt * sizeof(*blocks));
+	while (!kind.of_hosts && neighbours_alike(joined, c.block_cnt) && c.block_cnt / 2 >= CONFIDENCE_BLOCKS_MIN)
 		c.block_cnt = blocks_join(joined, c.block_cnt);
-	c.correlated = neighbours_alike(joined, c.block_cnt);
+	c.correlated = !kind.of_hosts && neighbours_alike(joined, c.block_cnt);
 	for (size_t b = 0; b < c.block_cnt; b++)
 		squares += joined[b] * joined[b];
 	c.half_width = t_quantile(c.block_cnt) *

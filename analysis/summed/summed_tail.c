@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "analysis/findings/hosts.h"
 #include "analysis/stats/confidence.h"
 #include "base/banned.h"
 
@@ -187,26 +188,68 @@ static void add_to_block(struct summed_tree *t, struct window_block *b, const st
 	}
 }
 
-/* Windows are in order of host and time.  Fewer than CONFIDENCE_BLOCKS_MIN give no confidence interval. */
+/* Per source its host. */
+static uint32_t *hosts_of(const struct summed *s, uint32_t *ret_host_cnt)
+{
+	VEC(struct trace_origin) origins = { NULL, 0, 0 };
+	uint32_t *hosts;
+
+	for (size_t i = 0; i < s->sources.cnt; i++)
+		VEC_ADD(&origins, (struct trace_origin){ .machine = s->sources.items[i].machine, .host = s->sources.items[i].host });
+	hosts = hosts_of_origins(origins.items, origins.cnt, ret_host_cnt);
+	VEC_RELEASE(&origins);
+	return hosts;
+}
+
+/*
+ * The blocks of windows: hosts if there are CONFIDENCE_HOSTS_MIN or more, else windows, in order of host and time; fewer than
+ * CONFIDENCE_BLOCKS_MIN windows give no confidence interval.  ret: per window, in the order of t->windows.
+ */
+static void choose_blocks(struct summed_tree *t, size_t *ret)
+{
+	struct place_sums *to = &t->sums;
+	uint32_t host_cnt;
+	_cleanup_(freep) uint32_t *hosts = hosts_of(t->s, &host_cnt);
+	_cleanup_(freep) size_t *number = xcalloc(host_cnt + 1, sizeof(*number));	/* of hosts with intervals, from 1 */
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < t->windows.cnt; i++) {
+		size_t *n = &number[hosts[t->windows.items[i]->source]];
+
+		if (t->windows.items[i]->n == 0)
+			continue;
+		*n = *n ? *n : ++to->host_cnt;
+		ret[i] = cnt++;
+	}
+	if (blocks_for(t->total.recorded) == 0)
+		return;
+	to->kind.of_hosts = to->host_cnt >= CONFIDENCE_HOSTS_MIN;
+	for (size_t i = 0; to->kind.of_hosts && i < t->windows.cnt; i++)
+		ret[i] = number[hosts[t->windows.items[i]->source]] - 1;
+	cnt = to->kind.of_hosts ? to->host_cnt : cnt >= CONFIDENCE_BLOCKS_MIN ? cnt : 0;
+	to->kind.cnt = cnt < CONFIDENCE_BLOCKS_MAX ? cnt : CONFIDENCE_BLOCKS_MAX;
+	for (size_t i = 0; cnt && i < t->windows.cnt; i++)
+		ret[i] = ret[i] * to->kind.cnt / cnt;
+}
+
 static void add_blocks(struct summed_tree *t, const struct edges *e)
 {
 	struct place_sums *to = &t->sums;
-	size_t cnt = 0, at = 0, places = t->v->places.cnt;
+	_cleanup_(freep) size_t *block_of = xcalloc(t->windows.cnt + 1, sizeof(*block_of));
+	size_t places = t->v->places.cnt;
 
-	for (size_t i = 0; i < t->windows.cnt; i++)
-		cnt += t->windows.items[i]->n > 0;
-	if (cnt < CONFIDENCE_BLOCKS_MIN || blocks_for(t->total.recorded) == 0)
+	choose_blocks(t, block_of);
+	if (to->kind.cnt == 0)
 		return;
-	to->block_cnt = cnt < CONFIDENCE_BLOCKS_MAX ? cnt : CONFIDENCE_BLOCKS_MAX;
-	to->blocks = xcalloc(to->block_cnt, sizeof(*to->blocks));
-	for (size_t i = 0; i < to->block_cnt; i++) {
+	to->blocks = xcalloc(to->kind.cnt, sizeof(*to->blocks));
+	for (size_t i = 0; i < to->kind.cnt; i++) {
 		to->blocks[i].x = xcalloc(3 * places + 1, sizeof(*to->blocks[i].x));
 		to->blocks[i].xt = to->blocks[i].x + places;
 		to->blocks[i].slow_x = to->blocks[i].xt + places;
 	}
 	for (size_t i = 0; i < t->windows.cnt; i++)
 		if (t->windows.items[i]->n > 0)
-			add_to_block(t, &to->blocks[at++ * to->block_cnt / cnt], t->windows.items[i], e);
+			add_to_block(t, &to->blocks[block_of[i]], t->windows.items[i], e);
 }
 
 /* ---- the interval's figures ---- */

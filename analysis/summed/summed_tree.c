@@ -25,7 +25,7 @@ void summed_tree_free(struct summed_tree *t)
 	VEC_RELEASE(&t->sums.own_sums);
 	free(t->sums.slow_x);
 	free(t->sums.fast_x);
-	for (size_t i = 0; t->sums.blocks && i < t->sums.block_cnt; i++)
+	for (size_t i = 0; t->sums.blocks && i < t->sums.kind.cnt; i++)
 		free(t->sums.blocks[i].x);
 	free(t->sums.blocks);
 	VEC_RELEASE(&t->total.buckets);

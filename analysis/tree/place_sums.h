@@ -2,12 +2,13 @@
 /*
  * place_sums.h - what passes take from rows, where there are no rows but sums over them.
  *
- * Private to analysis/.  Numbers of places are the tree's.  Blocks are windows of time, or several, in order of host and time;
- * 0: there are too few of them to say how far off a share may be.
+ * Private to analysis/.  Numbers of places are the tree's.  Blocks are hosts, or windows of time, or several of either, in
+ * order of host and time; 0: there are too few of them to say how far off a share may be.
  */
 #ifndef ANALYSIS_TREE_PLACE_SUMS_H
 #define ANALYSIS_TREE_PLACE_SUMS_H
 
+#include "analysis/findings/block_kind.h"
 #include "analysis/findings/own_kinds.h"
 #include "analysis/tree/moments.h"
 #include "base/map.h"
@@ -30,7 +31,8 @@ struct place_sums {
 	struct map *owns;		/* own_key() -> index into own_sums */
 	VEC(struct own_sums) own_sums;
 	__int128 *slow_x, *fast_x;	/* per place */
-	size_t block_cnt;
+	uint32_t host_cnt;		/* with intervals */
+	struct block_kind kind;		/* of the blocks */
 	struct window_block *blocks;
 };
 

@@ -46,6 +46,7 @@ struct rows {
 	int fd;				/* -1: none yet */
 	int error;
 	size_t cnt;
+	VEC(size_t) cnt_of_origin;
 	uint64_t weight;		/* sum of all */
 	uint32_t unit;
 	bool unrepeated;
@@ -87,6 +88,7 @@ void rows_free(struct rows *r)
 	VEC_RELEASE(&r->words);
 	VEC_RELEASE(&r->index);
 	VEC_RELEASE(&r->runs);
+	VEC_RELEASE(&r->cnt_of_origin);
 	if (r->fd >= 0)
 		close(r->fd);
 	free(r->new_ids);
@@ -102,6 +104,11 @@ void rows_renumber(struct rows *r, uint32_t *new_ids)
 size_t rows_recorded(const struct rows *r)
 {
 	return r->cnt;
+}
+
+size_t rows_recorded_of(const struct rows *r, uint32_t origin)
+{
+	return origin < r->cnt_of_origin.cnt ? r->cnt_of_origin.items[origin] : 0;
 }
 
 uint32_t rows_unit(const struct rows *r)
@@ -234,6 +241,9 @@ void rows_add(struct rows *r, const struct row_head *head, const struct cell *ce
 	r->words.cnt = (size_t)(at - r->words.items);
 	r->words.items[first] = r->words.cnt - first;
 	r->cnt++;
+	while (r->cnt_of_origin.cnt <= head->origin)
+		VEC_ADD(&r->cnt_of_origin, 0);
+	r->cnt_of_origin.items[head->origin]++;
 	r->weight += weight;
 	r->unit = common_divisor(weight, r->unit);
 	if (r->words.cnt * sizeof(uint64_t) > rows_memory_bytes)

@@ -52,6 +52,7 @@ void rows_add(struct rows *r, const struct row_head *head, const struct cell *ce
 
 size_t rows_cnt(const struct rows *r);		/* as they are read, with repetitions */
 size_t rows_recorded(const struct rows *r);
+size_t rows_recorded_of(const struct rows *r, uint32_t origin);
 uint32_t rows_unit(const struct rows *r);	/* common divisor of all weights; 1 if there are none */
 
 /* From now on places are read under these numbers, new_ids[old]; takes over the array. */

@@ -506,7 +506,8 @@ void warn(const struct analysis *a, const struct counted_intervals *counted, con
 	  const struct factor_columns *factors, double overhead)
 {
 	const struct interval_summary *s = &a->f->interval;
-	struct drift drift = drift_of(a->full->of_recorded, a->full->recorded_cnt);
+	/* Hosts have clocks of their own, so their intervals have no common order. */
+	struct drift drift = drift_of(a->full->of_recorded, analysis_host_cnt(a) > 1 ? 0 : a->full->recorded_cnt);
 
 	warn_full_tables(a);
 	warn_unpaired(a, counted);
@@ -517,6 +518,7 @@ void warn(const struct analysis *a, const struct counted_intervals *counted, con
 	warn_overloaded(a);
 	warn_look(a);
 	warn_few(a);
+	warn_few_hosts(a);
 	warn_carriers(a, factors->times);
 	warn_drift(a, factors->times, &drift);
 	warn_mixture(a, factors, &drift);

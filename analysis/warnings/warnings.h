@@ -25,6 +25,9 @@ void warn_unpaired(const struct analysis *a, const struct counted_intervals *cou
 void warn_nested(const struct analysis *a);
 void warn_unpaired_others(const struct analysis *a);	/* ... of intervals that the answer is not about */
 
+/* warn_hosts.c */
+void warn_few_hosts(const struct analysis *a);
+
 /* warn_look.c: of requests on sockets */
 void warn_look(const struct analysis *a);
 

@@ -59,6 +59,16 @@ import json
 a, b = json.load(open("by_host.json")), json.load(open("other.json"))
 assert a["metrics"] == b["metrics"] and a["causes"] == b["causes"]
 P
+# The host is the block of confidence intervals, of digests as of traces; one digest of one window a host is enough.
+for run in canary traces; do "$VPROF" show variance-tree $run --format json >tree.$run 2>/dev/null; done
+"$VPROF" show variance-tree new-1.11 --format json >tree.one 2>/dev/null
+python3 - <<'P' && pass || fail "confidence intervals over hosts"
+import json
+a, b, one = (json.load(open("tree." + n))["nodes"] for n in ("canary", "traces", "one"))
+assert len(a) == len(b) == 3 and a[1]["ci95"][0] < a[1]["share"], a
+assert all(abs(x["ci95"][k] - y["ci95"][k]) < 1e-9 for x, y in zip(a, b) for k in (0, 1)), (a, b)
+assert a[1]["ci95"] != one[1]["ci95"]
+P
 expect 1 "$VPROF" diff --by host baseline canary --gate 'var>+10%'
 expect 0 "$VPROF" diff --by host baseline canary --gate 'var<-10%'
 
@@ -71,6 +81,9 @@ grep -q '"intervals": 420' more.json && python3 -c 'import json; assert len(json
 
 # Fewer than five hosts: of these hosts; the same hosts before and after are compared with themselves.
 expect 0 "$VPROF" merge new-1.11.vpd new-2.12.vpd new-3.13.vpd new-4.14.vpd -o four
+expect 0 "$VPROF" merge new-1.11 new-2.12 -o pair
+expect 0 "$VPROF" show warnings pair
+says "these are 2 hosts: the confidence intervals hold for these"
 expect 3 "$VPROF" diff --by host baseline four --gate 'var>+10%'
 says "of these hosts only" "a verdict needs 5 hosts a side" "fewer than 5 hosts"
 "$VPROF" diff --by host baseline four --format json 2>/dev/null | grep -q '"code": "few-hosts"' && pass || fail "no warning of few hosts in JSON"

@@ -28,7 +28,7 @@ static bool near(double x, double y)
 static void test_two_blocks(void **state)
 {
 	const double blocks[] = { -0.5, 0.5 };
-	struct confidence c = confidence_of(blocks, 2, 4);
+	struct confidence c = confidence_of(blocks, (struct block_kind){ 2, false }, 4);
 
 	(void)state;
 	assert_true(near(c.half_width, 12.706205 / 4));
@@ -46,15 +46,30 @@ static void test_joined(void **state)
 	(void)state;
 	for (int b = 0; b < 32; b++)
 		blocks[b] = b / 4 % 2 ? -1 : 1;
-	c = confidence_of(blocks, 32, 1000);
+	c = confidence_of(blocks, (struct block_kind){ 32, false }, 1000);
 	assert_int_equal(c.block_cnt, 16);
 	assert_false(c.correlated);
 	assert_true(near(c.half_width, 2.1314495 * sqrt(16.0 / 15 * 64) / 1000));
 	for (int b = 0; b < 32; b++)
 		blocks[b] = b < 16 ? -1 : 1;
-	c = confidence_of(blocks, 32, 1000);
+	c = confidence_of(blocks, (struct block_kind){ 32, false }, 1000);
 	assert_int_equal(c.block_cnt, 16);
 	assert_true(c.correlated);
+}
+
+/* The same, if they are hosts: nothing is joined.  se^2 = 32/31 * 32 / 1000^2; t(.975, 31) is 2.03951. */
+static void test_hosts(void **state)
+{
+	double blocks[32];
+	struct confidence c;
+
+	(void)state;
+	for (int b = 0; b < 32; b++)
+		blocks[b] = b < 16 ? -1 : 1;
+	c = confidence_of(blocks, (struct block_kind){ 32, true }, 1000);
+	assert_int_equal(c.block_cnt, 32);
+	assert_false(c.correlated);
+	assert_true(near(c.half_width, 2.0395134 * sqrt(32.0 / 31 * 32) / 1000));
 }
 
 static void test_odd_number(void **state)
@@ -361,7 +376,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cause_needed),
 		cmocka_unit_test(test_two_blocks),
-		cmocka_unit_test(test_joined),
+		cmocka_unit_test(test_joined), cmocka_unit_test(test_hosts),
 		cmocka_unit_test(test_odd_number),
 		cmocka_unit_test(test_definition),
 		cmocka_unit_test(test_coverage),
