@@ -80,12 +80,23 @@ static void material_release(struct material *m)
 
 /* ---- what a view needs ---- */
 
+/* Whose intervals --origin chooses from. */
+static int find_run(struct material *m, const char *text, bool of_intervals, struct diag *reterr)
+{
+	int r = shown_run_find(m->store, text, of_intervals, &m->run, reterr);
+
+	m->run.origin = view_given.origin;
+	return r;
+}
+
 static int read_findings(struct material *m, const char *run, const char *interval,
 			 struct diag *reterr)
 {
 	_cleanup_(findings_freep) struct findings *kept = NULL;
-	int r = shown_run_find(m->store, run, true, &m->run, reterr);
+	int r = find_run(m, run, true, reterr);
 
+	if (r == 0 && view_given.origin)	/* the store has all of a run, the trace any part */
+		return run_analyze_at(m->store, &m->run, interval, view_given.quantile, &m->findings, reterr);
 	if (r == 0)
 		r = findings_read(m->store, m->run.number, interval, &m->findings, reterr);
 	if (r < 0 || view_given.quantile == m->findings->tail.quantile || !m->findings->interval.cnt)
@@ -114,6 +125,12 @@ static bool has_sid(const struct findings *f, uint64_t sid)
 	return false;
 }
 
+static int read_kind(struct material *m, const char *name, struct findings **ret)
+{
+	return view_given.origin ? run_analyze_at(m->store, &m->run, name, view_given.quantile, ret, NULL) :
+				   findings_read(m->store, m->run.number, name, ret, NULL);
+}
+
 /* The interval may have another name than the one that findings_read chooses. */
 static int find_sid(struct material *m, struct diag *reterr)
 {
@@ -126,8 +143,7 @@ static int find_sid(struct material *m, struct diag *reterr)
 	for (size_t i = 0; i < first->interval_names.cnt; i++) {
 		_cleanup_(findings_freep) struct findings *f = NULL;
 
-		if (findings_read(m->store, m->run.number, first->interval_names.items[i], &f,
-				  NULL) < 0 || !has_sid(f, m->sid))
+		if (read_kind(m, first->interval_names.items[i], &f) < 0 || !has_sid(f, m->sid))
 			continue;
 		m->findings = TAKE_PTR(f);
 		return 0;
@@ -151,7 +167,7 @@ static int read_findings_for(struct material *m, const char *run, struct diag *r
 /* The functions of the build; or, with a graph, those of a run, if one was given or the latest was imported. */
 static int read_project(struct material *m, const char *run, struct diag *reterr)
 {
-	int r = shown_run_find(m->store, run, false, &m->run, reterr);
+	int r = find_run(m, run, false, reterr);
 	_cleanup_(config_release) struct config config = { 0 };
 	bool imported = m->run.source && strcmp(m->run.source, "import") == 0;
 
@@ -257,7 +273,7 @@ static int read_needed(struct material *m, const char *run, struct diag *reterr)
 	if (r == 0 && (needs & NEEDS_FINDINGS))
 		r = read_findings_for(m, run, reterr);
 	else if (r == 0 && (needs & NEEDS_TRACE))
-		r = shown_run_find(m->store, run, false, &m->run, reterr);
+		r = find_run(m, run, false, reterr);
 	if (r == 0 && (needs & (NEEDS_TRACE | NEEDS_PATHS | NEEDS_INTERVALS)) && run_is_digest(m->store, &m->run))
 		return refuse_digest(m, reterr);
 	if (r == 0 && (needs & NEEDS_TRACE))
@@ -451,6 +467,8 @@ static const struct option_desc shared_options[] = {
 	  "text (default), json, csv; call-graph, wait-graph: dot; samples: folded; causal, wait-graph: svg" },
 	{ 0, "interval", "NAME", OPT_STR, &view_given.interval,
 	  "name of the kind of interval; critical-path: or the SID of one interval" },
+	{ 0, "origin", "HOST|RUN", OPT_STR, &view_given.origin,
+	  "of a merged run: only the intervals from this host, or from this run" },
 	{ 'k', "k", "N", OPT_UINT, &arg_k, "factors: show the N best (default: k of vprof.conf, or 3; 0: all)" },
 	{ 0, "threshold", "D", OPT_DOUBLE, &arg_threshold,
 	  "factors: hide shares of the variance up to D; wait-graph: trim edges of knots up to D of the run (default: threshold "

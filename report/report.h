@@ -47,6 +47,7 @@ struct view_options {
 	bool no_collapse;		/* tree: a line for every function of a chain */
 	const char *by;			/* "cause": the view's by_cause instead; NULL: not given */
 	const char *interval;		/* its name, or SID; NULL: not given */
+	const char *origin;		/* of a merged run: only the intervals from that host or run; NULL: not given */
 	double quantile;		/* slow is what is above it */
 	double threshold;		/* NAN: each view has its own default */
 };

@@ -36,6 +36,8 @@ json_t *json_results(const char *name, const struct view_input *in)
 
 	json_set(o, "run", json_integer(in->run->number));
 	json_set(o, "run_name", json_text(in->run->name));
+	if (in->options.origin)
+		json_set(o, "origin", json_text(in->options.origin));
 	json_set(o, "interval", interval_object(&in->findings->interval));
 	json_set(o, "instrumentation", probing_json(in->findings));
 	json_set(o, "warnings", json_warnings(in->findings->warnings.items, in->findings->warnings.cnt));

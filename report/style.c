@@ -264,5 +264,9 @@ void print_heading(const struct style *s, const struct view_input *in)
 		utf8_add_line(&line, in->run->name);
 		str_add(&line, ")");
 	}
+	if (in->options.origin) {
+		str_addf(&line, "%sfrom ", dot);
+		utf8_add_line(&line, in->options.origin);
+	}
 	fprintf(s->out, "%s\n", str_cstr(&line));
 }

@@ -19,6 +19,7 @@
 #include "project/config/locate.h"
 #include "project/digests/recorded_by.h"
 #include "project/runs/digest_runs.h"
+#include "project/runs/origins.h"
 #include "project/runs/project.h"
 #include "project/runs/run_parts.h"
 #include "project/runs/run_windows.h"
@@ -201,8 +202,12 @@ int run_digest_analyze_at(const struct store *s, const struct run *r, const char
 	int e = read_kept(s, r, &digest, reterr);
 
 	if (e == 0)
+		e = origins_choose_sums(r, digest, reterr);
+	if (e == 0)
 		e = find(digest, &o, ret, reterr);
-	if (e == -ENOENT)
+	if (e == -ENOENT && r->origin)
+		e = diag_set(reterr, EXIT_USAGE, e, "no interval '%s' in run %" PRIu32 " is from '%s'", interval, r->number, r->origin);
+	else if (e == -ENOENT)
 		e = diag_set(reterr, EXIT_DATA, -EBADMSG, "the digest of run %" PRIu32 " does not hold intervals '%s' any more",
 			     r->number, interval);
 	return e;

@@ -192,13 +192,19 @@ int run_trace_read(struct store *s, const struct run *r, struct trace **ret, str
 {
 	_cleanup_(run_parts_release) run_parts parts = { NULL, 0, 0 };
 	_cleanup_(freep) struct trace **traces = NULL;
+	_cleanup_(freep) bool *left_out = NULL;
 	int e = run_is_digest(s, r) ? run_digest_refuse(r, "this", reterr) : run_parts_find(s, r, &parts, reterr);
 
+	if (e == 0)
+		e = origins_choose(s, r, &parts, reterr);
 	traces = xcalloc(parts.cnt + 1, sizeof(*traces));
+	left_out = xcalloc(parts.cnt + 1, sizeof(*left_out));
+	for (size_t i = 0; i < parts.cnt; i++)
+		left_out[i] = parts.items[i].left_out;
 	for (size_t i = 0; e == 0 && i < parts.cnt; i++)
 		e = run_part_read(s, &parts.items[i], &traces[i], reterr);
 	if (e == 0)
-		*ret = parts.cnt == 1 ? TAKE_PTR(traces[0]) : traces_merge(traces, parts.cnt);
+		*ret = parts.cnt == 1 ? TAKE_PTR(traces[0]) : traces_merge_some(traces, left_out, parts.cnt);
 	if (e == 0)
 		origins_note(s, r, &parts, *ret);
 	for (size_t i = 0; i < parts.cnt; i++)

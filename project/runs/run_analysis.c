@@ -263,7 +263,9 @@ static int analyze_again(struct store *s, const struct run *r, struct analyze_op
 	options->overhead = overhead_of_config();
 	if (e == 0) {
 		e = finish(&a, options, ret, reterr);
-		if (e == -ENOENT)
+		if (e == -ENOENT && r->origin)
+			e = diag_set(reterr, EXIT_USAGE, e, "no interval '%s' in run %u is from '%s'", options->interval, r->number, r->origin);
+		else if (e == -ENOENT)
 			e = diag_set(reterr, EXIT_DATA, -EBADMSG, "the trace of run %u does not hold"
 				     " intervals '%s' any more", r->number, options->interval);
 	}

@@ -25,7 +25,7 @@ static void add(run_parts *list, uint32_t run, char *path, char *kernel, bool tu
 		free(kernel);
 		kernel = NULL;
 	}
-	VEC_ADD(list, (struct run_part){ run, path, kernel, tuples });
+	VEC_ADD(list, (struct run_part){ run, path, kernel, tuples, false });
 }
 
 static bool parse_name(const char *name, uint32_t *ret_run, bool *ret_tuples)

@@ -19,6 +19,7 @@ struct run_part {
 	char *path;
 	char *kernel;			/* NULL: there is none */
 	bool tuples;
+	bool left_out;			/* origins_choose(): none of its intervals counts */
 };
 typedef VEC(struct run_part) run_parts;
 

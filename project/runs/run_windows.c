@@ -237,7 +237,9 @@ static int look_at_part(struct run_windows *w, size_t part, const struct window_
 		p->record_cnt = p->trace->invocations.cnt + p->trace->segments.cnt;
 		l.names = p->trace;
 	}
-	if (r == 0)
+	if (r == 0 && p->part->left_out)
+		trace_merger_see_threads(w->merger, part, l.names);
+	else if (r == 0)
 		trace_merger_names(w->merger, part, l.names);
 	close_reader(p);
 	return r;
@@ -298,9 +300,11 @@ static int take_parts(struct run_windows *w, const struct window_taker *to, stru
 	note_origins(w, trace_merger_trace(w->merger));
 	trace_copy_devices(w->window.t, trace_merger_trace(w->merger));
 	for (size_t i = 0; i < w->parts.cnt; i++)
-		a.record_cnt += w->readers[i].record_cnt;
+		a.record_cnt += w->parts.items[i].left_out ? 0 : w->readers[i].record_cnt;
 	to->begin(to->arg, trace_merger_trace(w->merger));
 	for (size_t i = 0; r == 0 && i < w->parts.cnt; i++) {
+		if (w->parts.items[i].left_out)
+			continue;
 		a.part = i;
 		r = take_part(w, &w->readers[i], &(struct window_taker){ .begin = begin_part, .take = take_renamed, .arg = &a }, reterr);
 		a.done_cnt += w->readers[i].record_cnt;
@@ -343,6 +347,8 @@ int run_windows_read(struct store *s, const struct run *r, unsigned jobs, const 
 	int e = run_parts_find(s, r, &w->parts, reterr);
 
 	if (e == 0)
+		e = origins_choose(s, r, &w->parts, reterr);
+	if (e == 0)
 		e = read_parts(w, s, r, jobs, to, reterr);
 	if (e == 0)
 		*ret = TAKE_PTR(w);
@@ -356,7 +362,7 @@ int run_windows_read_part(struct store *s, const struct run_part *part, unsigned
 	int e;
 
 	VEC_ADD(&w->parts, (struct run_part){ part->run, xstrdup(part->path), part->kernel ? xstrdup(part->kernel) : NULL,
-					      part->tuples });
+					      part->tuples, false });
 	e = read_parts(w, s, NULL, jobs, to, reterr);
 	if (e == 0)
 		*ret = TAKE_PTR(w);

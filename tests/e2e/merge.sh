@@ -66,6 +66,43 @@ P
 expect 0 "$VPROF" sql --format csv "SELECT o.run, o.host, count(*) FROM origin o JOIN finding f ON f.id = o.finding JOIN run r
 	ON r.number = f.run AND r.name = 'placed' JOIN interval i ON i.finding = f.id AND i.origin = o.position GROUP BY 1"
 says '2,,200' '3,db-1,200' '4,,200'
+
+# --origin: the part of a host or of a run, as if it had been alone.
+origin()	# RUN ORIGIN SAME VIEW [OPTION...]
+{
+	merged=$1 from=$2 alone=$3 view=$4
+	shift 4
+	"$VPROF" show $view $merged --origin $from "$@" --format json 2>/dev/null | grep -v '"run\|"origin' >origin.json
+	"$VPROF" show $view $alone "$@" --format json 2>/dev/null | grep -v '"run\|"origin' >alone.json
+	[ "$(wc -l <origin.json)" -gt 20 ] && cmp -s origin.json alone.json && pass ||
+		{ fail "$view of $merged from $from is not that of $alone"; diff origin.json alone.json | head -5; }
+}
+for view in summary factors variance-tree causes tail histogram execution-table warnings; do
+	origin placed db-1 part2 $view
+	origin placed 2 part1 $view
+done
+origin placed 0a part2 tail --quantile 0.8
+origin placed 2 part1 intervals --all		# the first part keeps the numbers of its threads
+origin placed 2 part1 critical-path --interval 3
+expect 0 "$VPROF" show factors placed --origin db-1
+says 'from db-1' '200 intervals'
+expect 2 "$VPROF" show factors placed --origin db-2
+says "is from 'db-2'" 'it has run 2, run 3 (db-1), run 4'
+expect 2 "$VPROF" show factors placed --origin db-1 --interval nothing
+says "no interval 'nothing'"
+expect 2 "$VPROF" show critical-path placed --origin db-1 --interval 5
+says 'has no completed interval 5'
+expect 0 "$VPROF" merge --window all placed -o sums
+python3 - <<'P' && pass || fail "sums from one host"
+import json, subprocess, os
+nodes = [json.loads(subprocess.run([os.environ["VPROF"], "show", "variance-tree", *w, "--format", "json"], capture_output=True).stdout)["nodes"]
+         for w in (["sums", "--origin", "db-1"], ["part2"])]
+for tree in nodes:
+    for n in tree: n.pop("ci95")
+assert nodes[0] == nodes[1] and len(nodes[0]) > 3
+P
+expect 2 "$VPROF" show factors sums --origin db-2
+says "is from 'db-2'"
 rm vprof.data/runs/003/recorded-by
 
 # The same SIDs in both: all intervals count, those of the second under other numbers.
@@ -73,6 +110,10 @@ cp part1.tuples again.tuples
 expect 0 "$VPROF" import --from tuples again.tuples -o again
 expect 0 "$VPROF" merge part1 again -o double
 says "400 intervals of 'req'"
+again=$("$VPROF" show runs --format json | python3 -c 'import json, sys; print([r["run"] for r in json.load(sys.stdin)["runs"] if r["name"] == "again"][0])')
+"$VPROF" show intervals double --origin "$again" --format csv >again.csv
+"$VPROF" show intervals double --format csv | grep ",$again,\$" >again.expected
+[ "$(wc -l <again.expected)" = 200 ] && sed 1d again.csv | cmp -s - again.expected && pass || fail "--origin changes SIDs"
 "$VPROF" show intervals double --format csv | awk -F, 'NR > 1 && seen[$1]++ { exit 1 }' && pass || fail 'a SID is there twice'
 
 # Parts may go; the merged run stays what it is.

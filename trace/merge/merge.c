@@ -262,6 +262,12 @@ static void add_pairings(struct trace *t, const struct merge_part *of, const str
 	}
 }
 
+void trace_merger_see_threads(struct trace_merger *m, size_t part, const struct trace *names)
+{
+	for (size_t i = 0; i < names->threads.cnt; i++)
+		merge_numbers_see(m->tids, part, names->threads.items[i].tid);
+}
+
 void trace_merger_names(struct trace_merger *m, size_t part, const struct trace *names)
 {
 	struct merge_part *p = &m->parts[part];
@@ -269,10 +275,10 @@ void trace_merger_names(struct trace_merger *m, size_t part, const struct trace 
 	add_all_texts(m, p, names);
 	add_functions(m, p, names);
 	add_pairings(m->t, p, names);
+	trace_merger_see_threads(m, part, names);
 	for (size_t i = 0; i < names->threads.cnt; i++) {
 		struct thread_name n = names->threads.items[i];
 
-		merge_numbers_see(m->tids, part, n.tid);
 		n.name = n.name ? arena_strdup(m->t->arena, n.name) : NULL;
 		n.function = n.kind == KIND_PEER ? p->function[n.function] : 0;
 		VEC_ADD(&p->threads, n);
@@ -472,16 +478,25 @@ struct trace *trace_merger_trace(struct trace_merger *m)
 	return m->t;
 }
 
-struct trace *traces_merge(struct trace *const *parts, size_t cnt)
+struct trace *traces_merge_some(struct trace *const *parts, const bool *left_out, size_t cnt)
 {
 	_cleanup_(trace_merger_freep) struct trace_merger *m = trace_merger_new(cnt);
 
 	for (size_t i = 0; i < cnt; i++) {
 		trace_merger_look(m, i, parts[i]);
-		trace_merger_names(m, i, parts[i]);
+		if (left_out && left_out[i])
+			trace_merger_see_threads(m, i, parts[i]);
+		else
+			trace_merger_names(m, i, parts[i]);
 	}
 	trace_merger_settle(m);
 	for (size_t i = 0; i < cnt; i++)
-		trace_merger_add(m, i, parts[i], m->t);
+		if (!left_out || !left_out[i])
+			trace_merger_add(m, i, parts[i], m->t);
 	return TAKE_PTR(m->t);
+}
+
+struct trace *traces_merge(struct trace *const *parts, size_t cnt)
+{
+	return traces_merge_some(parts, NULL, cnt);
 }

@@ -12,6 +12,8 @@
 #include "trace/model.h"
 
 struct trace *traces_merge(struct trace *const *parts, size_t cnt);
+/* The same without those left out, under the numbers that they would have with them. */
+struct trace *traces_merge_some(struct trace *const *parts, const bool *left_out, size_t cnt);
 
 /*
  * The same for parts that come in windows (trace/windows/stream.h), each of which is read twice:
@@ -37,6 +39,8 @@ void trace_merger_forget(struct trace_merger *m, size_t part);
 /* Adds everything outside the windows: functions, calls, names of threads, losses.  Call it once, after the
  * last window. */
 void trace_merger_names(struct trace_merger *m, size_t part, const struct trace *names);
+/* Instead of that, of a part whose windows are looked at and not added: only the numbers of its threads. */
+void trace_merger_see_threads(struct trace_merger *m, size_t part, const struct trace *names);
 /* Assigns the numbers; call it after every window was looked at. */
 void trace_merger_settle(struct trace_merger *m);
 /* Whether sums over all intervals looked at are exact, however many windows they come in (squares_fit()). */
