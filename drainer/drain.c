@@ -8,6 +8,9 @@
  *
  * A process that ended returns nothing.  Its threads' remaining chunks are drained here, and the frames that
  * were open on their shadow stacks become OPEN_FRAME events.
+ *
+ * The chunks of a thread are written in the order in which it filled them, because records may have the same time, as the ids of an
+ * interval have the time of its BEGIN, and then the reader takes them in the order of the file.
  */
 #include <errno.h>
 #include <signal.h>
@@ -283,22 +286,54 @@ static void recycle(struct drainer *d, uint32_t number)
 	arena_give_chunk(&d->arena, number);
 }
 
+/* The list begins with the chunk that was filled last. */
 uint32_t drain_full(struct drainer *d)
 {
 	uint32_t number = arena_take_full(&d->arena);
+	VEC(uint32_t) list = { NULL, 0, 0 };
 
-	d->emptied_cnt = 0;
-	while (number && number <= d->arena.chunk_cnt && d->emptied_cnt < d->arena.chunk_cnt) {
-		uint32_t next = (uint32_t)d->arena.links[number];
-
+	for (; number && number <= d->arena.chunk_cnt && list.cnt < d->arena.chunk_cnt; number = (uint32_t)d->arena.links[number])
+		VEC_ADD(&list, number);
+	for (d->emptied_cnt = 0; d->emptied_cnt < list.cnt; d->emptied_cnt++) {
+		number = list.items[list.cnt - 1 - d->emptied_cnt];
 		experiments_chunk(d, number, true);
 		drain_chunk(d, arena_chunk(&d->arena, number), 0, 0);
 		recycle(d, number);
-		d->emptied_cnt++;
 		flush_if_large(d);
-		number = next;
 	}
+	VEC_RELEASE(&list);
 	return d->emptied_cnt;
+}
+
+struct turn {				/* of a chunk, when it was looked at: threads may go on */
+	uint64_t number;
+	uint32_t chunk;
+};
+typedef VEC(struct turn) turns;
+
+static int by_number(const void *pa, const void *pb)
+{
+	const struct turn *a = pa, *b = pb;
+
+	if (a->number != b->number)
+		return a->number < b->number ? -1 : 1;
+	return (a->chunk > b->chunk) - (a->chunk < b->chunk);
+}
+
+/* The chunks that are in one of these states (a bit each), each thread's in its order; slot 0: of any. */
+static void list_chunks(const struct drainer *d, unsigned int states, uint32_t slot, turns *ret)
+{
+	ret->cnt = 0;
+	for (uint32_t i = 1; i <= d->arena.chunk_cnt; i++) {
+		struct arena_chunk *chunk = arena_chunk(&d->arena, i);
+		uint32_t state = __atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE);
+
+		if (state <= CHUNK_FULL && states >> state & 1 &&
+		    (!slot || (chunk->slot == slot && chunk->serial == d->arena.slots[slot].serial)))
+			VEC_ADD(ret, (struct turn){ chunk->number, i });
+	}
+	if (ret->cnt > 1)
+		qsort(ret->items, ret->cnt, sizeof(*ret->items), by_number);
 }
 
 static bool has_ended(uint32_t pid)
@@ -353,21 +388,21 @@ static void drain_slot(struct drainer *d, uint32_t number, bool keep)
 	struct open_call last = cnt ? calls[cnt - 1] : (struct open_call){ 0, 0 };
 	struct batch b;
 	bool closed = false;
+	turns list = { NULL, 0, 0 };
 
-	for (uint32_t i = 1; i <= d->arena.chunk_cnt; i++) {
-		struct arena_chunk *chunk = arena_chunk(&d->arena, i);
+	list_chunks(d, 1u << CHUNK_OWNED, number, &list);
+	for (size_t i = 0; i < list.cnt; i++) {
+		uint32_t chunk = list.items[i].chunk;
 
-		if (chunk->state != CHUNK_OWNED || chunk->slot != number ||
-		    chunk->serial != slot->serial)
-			continue;
-		experiments_chunk(d, i, true);
-		if (drain_chunk(d, chunk, last.start, last.fid))
+		experiments_chunk(d, chunk, true);
+		if (drain_chunk(d, arena_chunk(&d->arena, chunk), last.start, last.fid))
 			closed = true;		/* killed between its record and its pop */
-		d->drained[i] = 1;
+		d->drained[chunk] = 1;
 		if (!keep)
-			recycle(d, i);
+			recycle(d, chunk);
 		flush_if_large(d);
 	}
+	VEC_RELEASE(&list);
 	b = begin_batch(d, slot->serial, slot->pid, slot->tid);
 	put_open_calls(d, &b, slot, calls, cnt - closed);
 	end_batch(d, &b);
@@ -391,13 +426,14 @@ static void drain_open_frames(struct drainer *d, uint32_t number)
 
 void drain_live(struct drainer *d)
 {
-	for (uint32_t i = 1; i <= d->arena.chunk_cnt; i++) {
-		struct arena_chunk *chunk = arena_chunk(&d->arena, i);
+	turns list = { NULL, 0, 0 };
 
-		if (__atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE) != CHUNK_FREE)
-			drain_chunk(d, chunk, 0, 0);
+	list_chunks(d, 1u << CHUNK_OWNED | 1u << CHUNK_FULL, 0, &list);
+	for (size_t i = 0; i < list.cnt; i++) {
+		drain_chunk(d, arena_chunk(&d->arena, list.items[i].chunk), 0, 0);
 		flush_if_large(d);
 	}
+	VEC_RELEASE(&list);
 	for (uint32_t i = 1; i <= ARENA_SLOTS; i++)
 		if (__atomic_load_n(&d->arena.slots[i].used, __ATOMIC_ACQUIRE))
 			drain_open_frames(d, i);
@@ -438,6 +474,23 @@ void drain_dead(struct drainer *d)
 	}
 }
 
+/* Those that nobody has drained by now. */
+static void drain_filled(struct drainer *d)
+{
+	turns list = { NULL, 0, 0 };
+
+	list_chunks(d, 1u << CHUNK_FULL, 0, &list);
+	for (size_t i = 0; i < list.cnt; i++) {
+		uint32_t chunk = list.items[i].chunk;
+
+		if (!d->drained[chunk])
+			drain_chunk(d, arena_chunk(&d->arena, chunk), 0, 0);
+		d->drained[chunk] = 1;
+		flush_if_large(d);
+	}
+	VEC_RELEASE(&list);
+}
+
 /*
  * A chunk that another drainer had taken from the list but not drained is full, and in no list.  A chunk that is
  * filled while we look was owned before: drained[] says whether it was drained then.
@@ -446,16 +499,11 @@ void drain_left(struct drainer *d)
 {
 	d->over_ticks = clock_ticks();
 	memset(d->drained, 0, d->arena.chunk_cnt + 1);
+	drain_filled(d);
 	for (uint32_t i = 1; i <= ARENA_SLOTS; i++)
 		if (__atomic_load_n(&d->arena.slots[i].used, __ATOMIC_ACQUIRE))
 			drain_slot(d, i, true);
-	for (uint32_t i = 1; i <= d->arena.chunk_cnt; i++) {
-		struct arena_chunk *chunk = arena_chunk(&d->arena, i);
-
-		if (!d->drained[i] && __atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE) == CHUNK_FULL)
-			drain_chunk(d, chunk, 0, 0);
-		flush_if_large(d);
-	}
+	drain_filled(d);
 }
 
 void drain_rest(struct drainer *d)

@@ -433,6 +433,7 @@ static bool next_chunk(void)
 		chunk->pid = t->slot->pid;
 		chunk->tid = t->slot->tid;
 		chunk->serial = t->serial;
+		chunk->number = ++t->taken_cnt;
 		__atomic_store_n(&chunk->state, CHUNK_OWNED, __ATOMIC_RELEASE);
 		vprof_self.cursor = (char *)(chunk + 1) + VPROF_CHUNK_REST;
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);

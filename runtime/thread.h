@@ -49,6 +49,7 @@ struct thread {
 	struct arena_slot *slot;	/* NULL: not attached */
 	const struct arena_map *arena;	/* the arena of the slot; the process may have a new one by now */
 	uint32_t slot_number;
+	uint64_t taken_cnt;		/* chunks that it took so far */
 	uint32_t chunk, previous;	/* previous is full and is handed over one chunk later: an interrupted
 					 * probe may still write into it */
 	uint64_t serial;		/* kept when the thread attaches again; 0: none yet */

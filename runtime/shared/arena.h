@@ -187,6 +187,7 @@ enum chunk_state { CHUNK_FREE, CHUNK_OWNED, CHUNK_FULL };
 struct arena_chunk {			/* start of a chunk; records follow */
 	uint32_t state, slot, pid, tid;
 	uint64_t serial;
+	uint64_t number;		/* among those that the thread took: its records are in this order */
 } __attribute__((aligned(64)));
 
 struct arena_function {

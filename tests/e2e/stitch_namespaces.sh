@@ -193,21 +193,13 @@ keep=$ahead ahead=
 ahead=$keep
 "$VPROF" show variance-tree one --interval request --format json 2>err | python3 check.py blame one 2>>err && pass || fail "one recording: $(tail -1 err)"
 
-# Where others have the CPUs, the front may come to its recv() when the answer is there: then it has no wait that the call could explain.
-# So a recording of which fewer calls are joined is made again.
-stitched()		# N
-{
-	both "$VPROF record -o front.$1 --" "$VPROF record -o back.$1 --"
-	expect 0 "$VPROF" stitch front.$1 back.$1 -o both.$1
-	cp "$work/.err" said.$1
-	grep -q "hosta calls hostb: 400 calls" said.$1 && grep -q "400 remote intervals found a caller" said.$1 &&
-		"$VPROF" show variance-tree both.$1 --format json 2>err | python3 check.py function stitched 2>>err && return
-	echo "recording $1: $(head -n 3 said.$1; tail -n 1 err)"
-	false
-}
-if stitched 1; then at=1; elif stitched 2; then at=2; else at=3; stitched 3; fi && pass || fail "stitched, three times"
-[ -z "$ahead" ] || awk '/its clock is/ { for (i = 1; $i != "clock"; i++); ok = $(i + 2) > 4999.99 && $(i + 2) < 5000.01 } END { exit !ok }' said.$at &&
-	pass || fail "the clocks are 5,000 s apart: $(cat said.$at)"
+both "$VPROF record -o front --" "$VPROF record -o back --"
+expect 0 "$VPROF" stitch front back -o both
+cp .err said
+says "hosta calls hostb: 400 calls" "400 remote intervals found a caller"
+"$VPROF" show variance-tree both --format json 2>err | python3 check.py function stitched 2>>err && pass || fail "stitched: $(tail -n 1 err)"
+[ -z "$ahead" ] || awk '/its clock is/ { for (i = 1; $i != "clock"; i++); ok = $(i + 2) > 4999.99 && $(i + 2) < 5000.01 } END { exit !ok }' said &&
+	pass || fail "the clocks are 5,000 s apart: $(cat said)"
 
 # --by trace: the hosts choose the same requests, by the ids
 both "$VPROF record --sample 1/4 --by trace -o chosen.front --" "$VPROF record --sample 1/4 --by trace -o chosen.back --"
