@@ -66,11 +66,20 @@ static uint32_t blame_of_taking_up(struct vtree *v, uint32_t wait, const struct 
 	return blame_in(v, wait, blamed_kind(v, queue->taken_up_tid), STATE_RUNNING);
 }
 
+/* Its thread waits where it also waits without a request, for whatever comes next: an upstream or a timer has the request, and a look
+ * does not see which. */
+static bool is_with_others(const struct vtree *v, const struct piece *queue, enum trace_state state)
+{
+	return v->tl->trace->look.is_one && queue->wait == STATE_PARKED && state == STATE_IO;
+}
+
 /* In a look, whose thread is not busy with other requests, waits for this one: that is no cause of its not being read. */
 uint32_t queue_blame_waiting(struct vtree *v, uint32_t wait, const struct piece *queue)
 {
 	if (is_taken_up(queue, queue->meanwhile))
 		return blame_of_taking_up(v, wait, queue);
+	if (is_with_others(v, queue, queue->meanwhile))
+		return blame_nobody(v, wait);
 	return queue->wait == STATE_ARRIVED && v->tl->trace->look.is_one ? blame_nobody(v, wait) : NODE_NONE;
 }
 
@@ -85,7 +94,7 @@ uint32_t blame_of_key(struct vtree *v, uint32_t wait, uint64_t key, const struct
 	/* Woken for the request, without a CPU yet: no function has to do with that, but the run queue has. */
 	if (queue && low == FUNCTION_NONE && v->tl->trace->look.is_one && state_is_runqueue(state))
 		return blame_in(v, wait, FUNCTION_NONE, state);
-	if (queue && (state == STATE_QUEUE || low == FUNCTION_NONE))
+	if (queue && (state == STATE_QUEUE || low == FUNCTION_NONE || is_with_others(v, queue, state)))
 		return blame_nobody(v, wait);
 	if (v->tl->trace->look.is_one && low < v->tl->trace->invocations.cnt)
 		return blame_path_at(v, wait, low, state, device);

@@ -207,6 +207,11 @@ void cause_add_why_unknown(struct str *to, const struct findings *f, const struc
 		return;
 	}
 	str_add(to, "mostly, ");
+	if (c->waited == STATE_PARKED && !c->is_wait) {
+		str_add(to, "no thread here has the request (parked): another server, a process behind, a timer or the client has it, "
+			"and a look does not see which; look at that one, too");
+		return;
+	}
 	add_waiter(to, c, utf8);
 	str_addf(to, " (%s), and ", wait_text(c->waited));
 	if (c->waited == STATE_OTHER)

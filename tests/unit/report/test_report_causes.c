@@ -99,6 +99,10 @@ static void test_unknown_cause(void **state)
 	want_sentence(f, &o, "Not known what causes 36 % of the variance of 'request' (95 % CI 31 to 41): mostly, get waits"
 			" (lock wait), and which thread ended the wait is not recorded; list what lets go under [sync] release, or"
 			" vprof build --functions all.");
+	c->waited = STATE_PARKED;
+	want_sentence(f, &o, "Not known what causes 36 % of the variance of 'request' (95 % CI 31 to 41): mostly, no thread here has"
+			" the request (parked): another server, a process behind, a timer or the client has it, and a look does"
+			" not see which; look at that one, too.");
 	c->has_waiter = false;
 	want_sentence(f, &o, "Not known what causes 36 % of the variance of 'request' (95 % CI 31 to 41): mostly, it runs in no"
 			" probed function; vprof build --functions all would name it.");
