@@ -94,7 +94,7 @@ static uint64_t search(struct walk *w, uint64_t at, uint64_t limit)
 
 static void add(struct walk *w, const struct trace_block *h, const struct trace_place *p, uint64_t at, bool is_whole)
 {
-	struct listed_block b = { at, p->number, p->since, p->until, h->kind, h->stored_bytes };
+	struct listed_block b = { at, p->number, p->since, p->until, h->kind, h->stored_bytes, h->checksum };
 
 	if (is_whole)
 		VEC_ADD(&w->l->whole, b);

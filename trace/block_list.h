@@ -22,6 +22,7 @@ struct listed_block {
 	uint64_t at, number;
 	uint64_t since, until;		/* ticks; 0, 0: unknown */
 	uint32_t kind, bytes;
+	uint64_t checksum;		/* of its contents, as its head has it */
 };
 
 struct block_list {

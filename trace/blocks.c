@@ -157,6 +157,8 @@ bool blocks_next(struct blocks *b, int *ret_err, struct diag *reterr)
 	while (b->turn < b->list.whole.cnt) {
 		const struct listed_block *l = &b->list.whole.items[b->turn++];
 
+		if (b->skips_chunks && l->kind == BLOCK_CHUNKS)
+			continue;
 		b->number = l->number;
 		if (!read_packed(b, p, l->at) || !has_its_sum(p) || !unpack(b, p))
 			VEC_ADD(&b->lost, *l);
@@ -166,6 +168,18 @@ bool blocks_next(struct blocks *b, int *ret_err, struct diag *reterr)
 			return true;
 	}
 	return false;
+}
+
+uint64_t blocks_identity(const struct blocks *b)
+{
+	uint64_t hash = hash_u64(0, b->size);
+
+	for (size_t i = 0; i < b->list.whole.cnt; i++) {
+		const struct listed_block *l = &b->list.whole.items[i];
+
+		hash = hash_u64(hash_u64(hash, l->at), l->checksum);
+	}
+	return hash;
 }
 
 /* Keeps the block that was read last; the entry that it replaces becomes the last one. */
@@ -194,7 +208,7 @@ bool blocks_again(struct blocks *b, uint64_t at, int *ret_err, struct diag *rete
 	b->kept_next = (b->kept_next + 1) % BLOCKS_KEPT;
 	*ret_err = 0;
 	b->at = at;
-	if (!read_packed(b, &b->packed, at) || !unpack(b, &b->packed))
+	if (!read_packed(b, &b->packed, at) || (b->checks_again && !has_its_sum(&b->packed)) || !unpack(b, &b->packed))
 		*ret_err = blocks_damaged(b, "a block cannot be unpacked", reterr);
 	return !*ret_err;
 }

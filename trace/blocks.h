@@ -62,6 +62,8 @@ struct blocks {
 	size_t len;			/* of plain */
 	struct unpacked kept[BLOCKS_KEPT];	/* blocks that blocks_again() is likely to ask for */
 	size_t kept_next;
+	bool skips_chunks;		/* blocks_next() yields tables alone */
+	bool checks_again;		/* blocks_again() may be the first to look at a block */
 };
 
 /* Opens a file of that version; its head may be damaged, but not all of its blocks.  Call blocks_close() in
@@ -78,8 +80,11 @@ bool blocks_have_holes(const struct blocks *b);
 /* The next block; false at the end. *ret_err is 0. */
 bool blocks_next(struct blocks *b, int *ret_err, struct diag *reterr);
 
-/* The block at byte at, which blocks_next() yielded before: its checksum is not verified again, and the last few are
- * cached.  Windows end in the middle of blocks. */
+/* What the file holds, by its blocks' heads. */
+uint64_t blocks_identity(const struct blocks *b);
+
+/* The block at byte at, which blocks_next() yielded before: its checksum is not verified again, unless b.checks_again; the last few
+ * are cached.  Windows end in the middle of blocks. */
 bool blocks_again(struct blocks *b, uint64_t at, int *ret_err, struct diag *reterr);
 
 /* Sets the message "trace '...' is damaged at byte N: what"; returns the error. */

@@ -33,6 +33,7 @@ struct analysing {
 	uint32_t run;
 	int64_t started_ns, told_ns;	/* of the progress line */
 	uint64_t looked_cnt;
+	bool saves;			/* what later readings can begin with, in the run's directory */
 };
 
 static int64_t now_ns(void)
@@ -110,7 +111,7 @@ static void look(void *arg, uint64_t done_cnt, uint64_t record_cnt)
 static int take_windows(struct store *s, struct analysing *a, const struct run *r, unsigned jobs,
 			struct diag *reterr)
 {
-	const struct window_taker taker = { .begin = begin, .take = take_window, .look = look, .arg = a };
+	const struct window_taker taker = { .begin = begin, .take = take_window, .look = look, .arg = a, .saves = a->saves };
 
 	a->run = r->number;
 	a->started_ns = now_ns();
@@ -234,7 +235,7 @@ static int analyse(struct store *s, struct analysing *a, struct run *r, unsigned
 
 int run_analyze(struct store *s, struct run *r, unsigned jobs, struct findings **ret, struct diag *reterr)
 {
-	struct analysing a = { .run = r->number };
+	struct analysing a = { .run = r->number, .saves = true };
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	int e;
 

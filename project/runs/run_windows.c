@@ -110,10 +110,32 @@ static int take_all_ahead(struct trace_stream *s, const struct window_taker *to,
 	return r < 0 ? r : 0;
 }
 
-static int open_stream(struct part_reader *p, const struct reader_options *o, struct diag *reterr)
+/* trace.vpt -> trace.vpi, which is beside it */
+static char *saved_path(const struct run_part *part)
+{
+	size_t len = strlen(part->path), suffix = strlen(".vpt");
+
+	return xasprintf("%.*s.vpi", (int)(len > suffix ? len - suffix : len), part->path);
+}
+
+/* In the middle, if only stretches of it are asked for and an earlier reading has left what that takes. */
+static int open_trace(struct part_reader *p, const struct reader_options *o, const struct window_taker *to, struct diag *reterr)
+{
+	_cleanup_(freep) char *saved = saved_path(p->part);
+	int r;
+
+	if (!p->part->kernel && to->span_cnt && trace_stream_open_saved(p->part->path, saved, o, &p->stream) > 0)
+		return 1;
+	r = trace_stream_open(p->part->path, o, &p->stream, reterr);
+	if (r > 0 && !p->part->kernel && to->saves)
+		trace_stream_save(p->stream, saved);
+	return r;
+}
+
+static int open_stream(struct part_reader *p, const struct reader_options *o, const struct window_taker *to, struct diag *reterr)
 {
 	struct kernel_trace k = { .arena = NULL };
-	int r = trace_stream_open(p->part->path, o, &p->stream, reterr);
+	int r = open_trace(p, o, to, reterr);
 
 	if (r < 0 || !p->part->kernel)
 		return r;
@@ -146,7 +168,7 @@ static int take_stream(struct run_windows *w, struct part_reader *p, const struc
 
 	o.reader.kernel_knows = p->part->kernel;
 	if (r == 0)
-		r = open_stream(p, &o.reader, reterr);
+		r = open_stream(p, &o.reader, to, reterr);
 	if (r < 0)
 		return r;
 	names = trace_stream_names(p->stream);

@@ -25,6 +25,8 @@ struct window_taker {
 	 * stretch no more windows come (trace_stream_want()).  Runs that are not read in windows are there as a whole. */
 	const struct time_span *spans;
 	size_t span_cnt;
+	/* All windows are read: later readings of stretches of time need not begin at the beginning (trace_stream_save()). */
+	bool saves;
 };
 
 struct run_windows;

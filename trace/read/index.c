@@ -138,6 +138,10 @@ static void note_record(struct indexing *g, struct index_chunk *c, const struct 
 		keep_early_event(g, c->thread, r);
 	else if (r->ticks < (uint64_t)c->due_ns)
 		c->due_ns = (int64_t)r->ticks;
+	if (r->kind == EVENT_OPEN_FRAME) {
+		c->has_open = true;
+		VEC_ADD(&g->x->open_ns, (int64_t)r->ticks);
+	}
 	if (r->kind != EVENT_OPEN_FRAME && raw_logged_at(r) > (uint64_t)c->last_ns)
 		c->last_ns = (int64_t)raw_logged_at(r);
 	g->event_cnt++;
@@ -321,6 +325,8 @@ static void convert_records(struct indexing *g)
 		x->losses.items[i].ns = ruler_ns(&x->ruler, (uint64_t)x->losses.items[i].ns);
 		ruler_words(&x->ruler, EVENT_LOSS, x->losses.items[i].words);
 	}
+	for (size_t i = 0; i < x->open_ns.cnt; i++)
+		x->open_ns.items[i] = ruler_ns(&x->ruler, (uint64_t)x->open_ns.items[i]);
 	for (size_t i = 0; i < x->invocations.cnt; i++) {
 		struct raw_invocation *v = &x->invocations.items[i];
 
@@ -431,6 +437,7 @@ void index_release(struct trace_index *x)
 	VEC_RELEASE(&x->events);
 	VEC_RELEASE(&x->invocations);
 	VEC_RELEASE(&x->losses);
+	VEC_RELEASE(&x->open_ns);
 	VEC_RELEASE(&x->waited_ns);
 	false_wakeups_release(&x->false_wakeups);
 	free(x->stopped);

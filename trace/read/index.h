@@ -15,6 +15,7 @@ struct index_chunk {
 	uint32_t at, cnt;		/* byte of the unpacked block where the records begin; how many */
 	uint32_t thread;
 	bool is_loaded;			/* stream_load.c */
+	bool has_open;			/* open frames, which may begin after last_ns */
 	uint32_t first_event, first_invocation;	/* in the order of the file */
 	uint64_t floor;			/* ticks: records that began before are among the index's early records */
 	int64_t due_ns;			/* when the first of the others began; INT64_MAX: there is none */
@@ -28,6 +29,7 @@ struct trace_index {
 	VEC(struct raw_event) events;	/* by time */
 	VEC(struct raw_invocation) invocations;	/* by thread and time, frames among them */
 	VEC(struct raw_event) losses;
+	VEC(int64_t) open_ns;		/* when the frames began that never ended */
 	struct false_wakeups false_wakeups;
 	bool *stopped;			/* per thread */
 	bool times_out;			/* a wait ended by its own time-out */
@@ -44,6 +46,14 @@ struct trace_index {
 /* Reads all of the file.  index_release() in any case. */
 int index_read(struct trace_index *x, struct raw *r, struct blocks *b, struct diag *reterr);
 void index_release(struct trace_index *x);
+
+struct saved;
+
+/* Writes the index, or reads one into x, which is zeroed, and r, which has the tables of the trace; then index_settle(). */
+void index_save(struct trace_index *x, struct raw *r, const struct blocks *b, struct saved *s);
+/* Of an index that was saved: the clock, and what is in ticks in the tables. */
+int index_settle(struct trace_index *x, const struct blocks *b, struct diag *reterr);
+void raw_event_save(struct saved *s, struct raw_event *e, const struct raw *r);
 
 /* A wait that ended with a false wake-up has no waker. */
 void index_forget_waker(const struct trace_index *x, struct raw_event *e);

@@ -7,6 +7,7 @@
 
 #include "trace/raw/raw.h"
 #include "trace/read/reader.h"
+#include "trace/saved.h"
 
 struct sid_change {			/* from ns on the thread works on sid */
 	int64_t ns;
@@ -84,6 +85,11 @@ void replay_learn_nesting(struct replay *p);
 struct map *replay_nesting(struct replay *p);
 void replay_know_nesting(struct replay *p, struct map *outermost);
 void replay_reset(struct reading *rd);
+
+/* Writes the state between two events, or puts a replay into it (replay_saved.c). */
+void replay_save(struct replay *p, struct saved *s);
+/* The same of what replay_know_...() told it. */
+void replay_save_known(struct replay *p, struct saved *s);
 
 /* Segments and wakeups, from waits and histories; adds the waits to the histories.  wakers_known: threads last
  * at least until they woke a thread. */

@@ -23,8 +23,7 @@ int64_t replay_oldest(const struct replay *p, int64_t otherwise_ns)
 	return oldest_ns;
 }
 
-/* Rebuilds the tables with the open entries only. */
-static void renew_tables(struct replay *p)
+void replay_renew_tables(struct replay *p)
 {
 	map_free(p->open);
 	map_free(p->place_of);
@@ -59,7 +58,7 @@ static bool renew_task(uint64_t key, uint64_t value, void *arg)
 	return true;
 }
 
-static void renew_tasks(struct replay *p)
+void replay_renew_tasks(struct replay *p)
 {
 	struct renewed_tasks r = { .p = p, .tasks = map_new() };
 
@@ -89,7 +88,7 @@ void replay_forget(struct replay *p, int64_t low_ns)
 	t->works.cnt = kept;
 	t->intervals.cnt = 0;
 	if (map_cnt(p->place_of) > 2 * (p->workers.cnt - p->free_places.cnt) + 1024)
-		renew_tables(p);
+		replay_renew_tables(p);
 	if (p->enqueued.cnt > 1024 + 2 * p->task_cnt)
-		renew_tasks(p);
+		replay_renew_tasks(p);
 }

@@ -124,6 +124,10 @@ static inline uint64_t replay_top_sid(const struct stack *s)
 	return SID_NONE;
 }
 
+/* replay_forget.c: rebuild the tables, of intervals and of tasks, with the open entries only. */
+void replay_renew_tables(struct replay *p);
+void replay_renew_tasks(struct replay *p);
+
 /* replay_losses.c: called when the interval ends, or when no more events come. */
 void replay_mark_losses(struct replay *p, struct interval *v);
 /* For intervals that have ended; the others are checked when they join the trace. */

@@ -49,6 +49,15 @@ void trace_stream_close(struct trace_stream *s);
 DEFINE_CLEANUP(struct trace_stream *, trace_stream_close);
 
 /*
+ * Before the first window, of a trace without the kernel's side, all of whose windows will be read: notes in the file `saved` what
+ * later readings of a part of it can begin with.
+ */
+void trace_stream_save(struct trace_stream *s, const char *saved);
+/* As trace_stream_open() with what was noted: trace_stream_want() then skips what is between.  TRACE_STREAM_UNFIT: nothing was, or
+ * not of this trace and these options. */
+int trace_stream_open_saved(const char *path, const char *saved, const struct reader_options *o, struct trace_stream **ret);
+
+/*
  * Before the first window: adds the kernel's side of the run; takes k over and zeroes it.  1, or
  * TRACE_STREAM_UNFIT.  Windows have no stacks, which only the views of whole runs look at, and end where what
  * the kernel saw does not depend on what the runtime recorded later (stream_kernel.c).

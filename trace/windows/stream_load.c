@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/banned.h"
+#include "base/search.h"
 #include "trace/encode.h"
 #include "trace/windows/stream_state.h"
 
@@ -78,7 +79,17 @@ static bool take_record(struct trace_stream *s, const struct index_chunk *c, con
 /* Number of successive calls that are read at a time. */
 enum { CALLS_AT_ONCE = 256 };
 
-static void load_chunk(struct trace_stream *s, const struct index_chunk *c)
+/* An index that was saved may claim anything. */
+static bool has_functions(const struct trace_stream *s)
+{
+	for (size_t i = 0; i < s->loaded.cnt; i++)
+		if (s->loaded.items[i].fid >= s->rd.raw.functions.cnt)
+			return false;
+	return true;
+}
+
+/* false: the block is not the one that the index knows. */
+static bool load_chunk(struct trace_stream *s, const struct index_chunk *c)
 {
 	struct decoder d = { s->blocks.plain + c->at, s->blocks.plain + s->blocks.len, false };
 	uint32_t events = c->first_event, invocations = c->first_invocation;
@@ -86,6 +97,8 @@ static void load_chunk(struct trace_stream *s, const struct index_chunk *c)
 	uint64_t before = 0;
 
 	s->loaded.cnt = 0;
+	if (c->at > s->blocks.len)
+		return false;
 	for (uint32_t left = c->cnt; left && !d.bad; ) {
 		size_t cnt = raw_decode_calls(&d, &before, calls, left < CALLS_AT_ONCE ? left : CALLS_AT_ONCE);
 		struct raw_record r;
@@ -104,8 +117,11 @@ static void load_chunk(struct trace_stream *s, const struct index_chunk *c)
 			events++;
 	}
 	s->loaded_cnt += c->cnt;
+	if (d.bad || (s->states && !has_functions(s)))
+		return false;
 	if (!s->events_only)
 		waiting_add(&s->lines[c->thread].waiting, s->loaded.items, s->loaded.cnt);
+	return true;
 }
 
 /* In the order of the file. */
@@ -117,13 +133,11 @@ static int load_chunks(struct trace_stream *s, const uint32_t *chunks, size_t cn
 	for (size_t i = 0; r == 0 && i < cnt; i++) {
 		struct index_chunk *c = &s->index.chunks.items[chunks[i]];
 
-		if (c->block_at != block_at && !blocks_again(&s->blocks, c->block_at, &r, reterr)) {
-			if (r == 0)
-				r = blocks_damaged(&s->blocks, "it was changed while it was read", reterr);
+		if (c->block_at != block_at && !blocks_again(&s->blocks, c->block_at, &r, reterr))
 			break;
-		}
 		block_at = c->block_at;
-		load_chunk(s, c);
+		if (!load_chunk(s, c))
+			r = blocks_damaged(&s->blocks, "it was changed while it was read", reterr);
 		c->is_loaded = true;
 	}
 	return r;
@@ -153,6 +167,69 @@ int stream_load(struct trace_stream *s, struct diag *reterr)
 			VEC_ADD(&s->due, (uint32_t)s->next_chunk);
 	}
 	return load_due(s, reterr);
+}
+
+/* ---- from a state that was saved ---- */
+
+/* Whether the chunk has records that begin later than the moment, by which it was due. */
+static bool goes_on(const struct index_chunk *c, int64_t ns)
+{
+	return c->last_ns > ns || c->has_open;
+}
+
+static void want_from(struct trace_stream *s)
+{
+	int64_t until_ns = s->rd.until_ns;
+
+	s->next_chunk = 0;
+	for (size_t i = 0; i < s->index.chunks.cnt; i++) {
+		struct index_chunk *c = &s->index.chunks.items[i];
+
+		c->is_loaded = c->due_ns <= until_ns;
+		s->next_chunk += c->is_loaded;
+		if (c->is_loaded && goes_on(c, until_ns))
+			VEC_ADD(&s->due, (uint32_t)i);
+	}
+}
+
+/* Forgets the loaded records that are known to be past. */
+static void pass_records(struct trace_stream *s)
+{
+	int64_t until_ns = s->rd.until_ns;
+	size_t left = 0;
+
+	for (size_t i = 0; i < s->waiting.cnt; i++)
+		if (s->waiting.items[i].ns > until_ns)
+			s->waiting.items[left++] = s->waiting.items[i];
+	s->waiting.cnt = left;
+	for (size_t i = 0; i < s->rd.raw.threads.cnt; i++) {
+		struct line *l = &s->lines[i];
+
+		while (l->waiting.first < l->waiting.calls.cnt && l->waiting.calls.items[l->waiting.first].start_ns <= until_ns)
+			l->waiting.first++;
+		while (l->early < l->early_end && s->index.invocations.items[l->early].start_ns <= until_ns)
+			l->early++;
+	}
+	while (s->early_event < s->index.events.cnt && s->index.events.items[s->early_event].ns <= until_ns)
+		s->early_event++;
+}
+
+int stream_load_from(struct trace_stream *s, struct diag *reterr)
+{
+	int r;
+
+	s->waiting.cnt = s->fresh.cnt = 0;
+	for (size_t i = 0; i < s->rd.raw.threads.cnt; i++) {
+		struct line *l = &s->lines[i];
+
+		l->waiting.first = l->waiting.calls.cnt = l->next_chunk = 0;
+	}
+	want_from(s);
+	r = load_due(s, reterr);
+	pass_records(s);
+	s->next_end = partition_point(i, s->by_end.cnt, s->by_end.items[i]->last_ns <= s->rd.until_ns);
+	s->is_last = false;
+	return r;
 }
 
 /* ---- ahead ---- */

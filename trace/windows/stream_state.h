@@ -23,6 +23,8 @@ struct line {				/* a thread */
 };
 
 struct wanted;
+struct saving;
+struct states;
 
 struct trace_stream {
 	struct reading rd;
@@ -48,11 +50,25 @@ struct trace_stream {
 	bool is_over;			/* the caller has seen the last window */
 	bool events_only;		/* calls are skipped and forgotten */
 	struct wanted *wanted;		/* stream_wanted.c; NULL: all */
+	struct saving *saving;		/* saved_states.h; NULL: nothing is saved */
+	struct states *states;		/* ... NULL: nothing was */
 	struct kernel_windows *kernel;	/* NULL: there is no kernel's side */
 	VEC(const struct raw_event *) waits;	/* by thread and time; only while the window's end is being chosen */
 };
 
-/* stream_wanted.c: whether a span that is wanted has some of that call. */
+/* stream_open.c: opens the file alone; 0, TRACE_STREAM_UNFIT or an error. */
+int stream_open_file(struct trace_stream *s, const char *path, const struct reader_options *o, struct diag *reterr);
+void stream_take_cpu_use(struct trace_stream *s);
+/* The index is there, and threads have their numbers: makes all that windows need. */
+void stream_begin(struct trace_stream *s);
+
+/* stream.c: chooses the window's end so that at least as much is new in it as is kept; plays its events, which are loaded. */
+void stream_choose_end(struct trace_stream *s);
+void stream_play(struct trace_stream *s);
+
+/* stream_wanted.c: the first wanted stretch that ends after that moment, or NULL. */
+const struct time_span *stream_next_wanted(const struct wanted *w, int64_t ns);
+/* Whether a span that is wanted has some of that call. */
 bool stream_wants(struct wanted *w, const struct raw_invocation *v);
 void stream_wanted_free(struct wanted *w);
 
@@ -65,6 +81,9 @@ int stream_load(struct trace_stream *s, struct diag *reterr);
 int stream_load_waits(struct trace_stream *s, struct diag *reterr);
 /* Loads each thread's chunks that are due by its wait_until_ns. */
 int stream_load_lines(struct trace_stream *s, struct diag *reterr);
+
+/* The window's end is until_ns, and what is known is what was known then: loads what goes on after it. */
+int stream_load_from(struct trace_stream *s, struct diag *reterr);
 
 /* Moves the window's end to a later time. */
 void stream_move_end(struct trace_stream *s, int64_t until_ns);

@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 #include "base/banned.h"
+#include "base/search.h"
 #include "trace/windows/stream.h"
 #include "trace/windows/stream_state.h"
 
@@ -60,11 +61,17 @@ void trace_stream_want(struct trace_stream *s, const struct time_span *spans, si
 	for (size_t i = 0; i < cnt; i++)
 		VEC_ADD(&w->spans, spans[i]);
 	unite(w);
-	for (size_t i = 0; i < x->invocations.cnt; i++)
-		if (x->invocations.items[i].end_ns == RAW_OPEN)
-			VEC_ADD(&w->open_ns, x->invocations.items[i].start_ns);
+	for (size_t i = 0; i < x->open_ns.cnt; i++)
+		VEC_ADD(&w->open_ns, x->open_ns.items[i]);
 	if (w->open_ns.cnt)
 		qsort(w->open_ns.items, w->open_ns.cnt, sizeof(*w->open_ns.items), by_ns);
+}
+
+const struct time_span *stream_next_wanted(const struct wanted *w, int64_t ns)
+{
+	size_t i = partition_point(k, w->spans.cnt, w->spans.items[k].until_ns <= ns);
+
+	return i < w->spans.cnt ? &w->spans.items[i] : NULL;
 }
 
 bool stream_wants(struct wanted *w, const struct raw_invocation *v)

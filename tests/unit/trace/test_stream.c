@@ -4,56 +4,12 @@
  *
  * Random programs (random_program.h).  Windows are a few records long.
  */
-#include "tests/unit/trace/random_program.h"
+#include "tests/unit/trace/same_windows.h"
 
-#include "analysis/analyze.h"
-#include "analysis/path/explain.h"
-#include "tests/unit/same_findings.h"
 #include "trace/read/off_cpu.h"
-#include "trace/windows/stream.h"
 #include "base/banned.h"
 
 enum { TRACES = 1200 };
-
-/* What there is of calls for that interval in it. */
-static uint64_t sum_calls(const struct trace *t, const struct interval *iv)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < t->invocations.cnt; i++) {
-		const struct invocation *v = &t->invocations.items[i];
-
-		if (v->sid == iv->sid && v->start_ns >= iv->start_ns && v->end_ns <= iv->end_ns)
-			sum += 1000003 * (uint64_t)v->start_ns + (uint64_t)v->end_ns;
-	}
-	return sum;
-}
-
-/* Of intervals that ended in the window, which is all that it has to know. */
-static void same_calls(const struct trace *whole, const struct trace_window *w)
-{
-	for (size_t i = 0; i < w->t->intervals.cnt; i++)
-		if (w->t->intervals.items[i].status == INTERVAL_COMPLETED)
-			assert_int_equal(sum_calls(w->t, &w->t->intervals.items[i]), sum_calls(whole, &w->t->intervals.items[i]));
-}
-
-/* false: not fit for it. */
-static bool add_windows(struct analyzer *a, struct trace_stream *s, const struct trace *whole, size_t *windows)
-{
-	struct trace_window w = { .t = NULL };
-	struct diag diag = DIAG_INIT;
-	int e;
-
-	while ((e = trace_stream_next(s, &w, &diag)) > 0) {
-		analyzer_add(a, &(struct analysis_window){ w.t, w.before_ns, w.until_ns });
-		if (whole)
-			same_calls(whole, &w);
-		++*windows;
-	}
-	trace_window_release(&w);
-	assert_true(e == 0 || e == TRACE_STREAM_UNFIT);
-	return e == 0;
-}
 
 /* By two threads; may end early. */
 static bool add_windows_ahead(struct analyzer *a, struct trace_stream *s, size_t most)
@@ -68,51 +24,6 @@ static bool add_windows_ahead(struct analyzer *a, struct trace_stream *s, size_t
 		analyzer_add(a, &(struct analysis_window){ w->t, w->before_ns, w->until_ns });
 	assert_true(e == 0 || e == TRACE_STREAM_UNFIT);
 	return e == 0;
-}
-
-static void same(struct trace *whole, const struct trace *names, struct analyzer *a)
-{
-	assert_int_equal(whole->interval_names.cnt, names->interval_names.cnt);
-	assert_memory_equal(&whole->losses, &names->losses, sizeof(whole->losses));
-	assert_memory_equal(&whole->off_cpu, &names->off_cpu, sizeof(whole->off_cpu));
-	assert_int_equal(whole->functions.cnt, names->functions.cnt);
-	for (size_t i = 0; i < whole->interval_names.cnt; i++) {
-		_cleanup_(findings_freep) struct findings *x = NULL, *y = NULL;
-		struct analyze_options o = { .interval = whole->interval_names.items[i], .quantile = .6 };
-
-		assert_int_equal(analyze(whole, &o, &x), 0);
-		assert_int_equal(analyzer_finish(a, names, &o, &y), 0);
-		x->clamped = y->clamped = 0;
-		same_findings(x, y);
-		assert_int_equal(x->observed.cnt, y->observed.cnt);
-	}
-}
-
-/* Looks at the threads that find them on the CPU, in the run queue or off it as it happens. */
-static void put_accounts(void)
-{
-	unsigned char data[1 << 14];
-	struct encoder e = { data, 0, sizeof(data), false };
-
-	for (uint64_t serial = 1; serial <= THREADS; serial++) {
-		uint64_t run = 0, delay = 0, slices = 1;
-
-		for (int64_t ns = 0; ns < actors[serial - 1].now_ns; ) {
-			uint32_t past = 1 + random_below(&r, 40), what = random_below(&r, 3);
-
-			ns += past;
-			run += what == 0 ? past : random_below(&r, 4);
-			delay += what == 1 ? random_below(&r, past) : 0;
-			slices += random_below(&r, 3);
-			put(&e, serial);
-			put(&e, (uint64_t)ns);
-			put(&e, run);
-			put(&e, delay);
-			put(&e, slices << 1 | (what == 2));
-			put(&e, 1 + random_below(&r, 3));
-		}
-	}
-	trace_file_block(&file, BLOCK_ACCOUNTS, e.data, e.len);
 }
 
 static void test_random_programs(void **state)
@@ -151,103 +62,6 @@ static void test_random_programs(void **state)
 	assert_true(windows > 6 * fit);
 	print_message("%llu ns off\n", (unsigned long long)off_ns);
 	assert_true(off_ns > TRACES * 20);
-	VEC_RELEASE(&chunks);
-}
-
-static void same_paths(const path_pieces *x, const path_pieces *y)
-{
-	assert_int_equal(x->cnt, y->cnt);
-	for (size_t i = 0; i < x->cnt; i++) {
-		const struct path_piece *a = &x->items[i], *b = &y->items[i];
-
-		assert_true(a->tid == b->tid && a->start_ns == b->start_ns && a->end_ns == b->end_ns);
-		assert_true(a->state == b->state && a->depth == b->depth && a->frame_cnt == b->frame_cnt);
-		for (size_t k = 0; k < a->frame_cnt; k++)
-			assert_string_equal(a->frames[k], b->frames[k]);
-	}
-}
-
-/* The paths of those of the intervals that end in the window; how many they are. */
-static size_t same_in_window(struct trace *whole, const struct trace_window *w, const struct interval *wanted, size_t cnt)
-{
-	size_t seen = 0;
-
-	for (size_t i = 0; i < cnt; i++) {
-		_cleanup_(arena_freep) struct arena *arena = arena_new();
-		path_pieces x = { NULL, 0, 0 }, y = { NULL, 0, 0 };
-
-		if (wanted[i].end_ns <= w->before_ns || wanted[i].end_ns > w->until_ns)
-			continue;
-		assert_int_equal(explain_interval(whole, wanted[i].sid, arena, &x), 0);
-		assert_int_equal(explain_interval(w->t, wanted[i].sid, arena, &y), 0);
-		same_paths(&x, &y);
-		VEC_RELEASE(&x);
-		VEC_RELEASE(&y);
-		seen++;
-	}
-	return seen;
-}
-
-static size_t calls_in_windows(void)
-{
-	_cleanup_(trace_stream_closep) struct trace_stream *s = NULL;
-	struct trace_window w = { .t = NULL };
-	struct diag diag = DIAG_INIT;
-	size_t cnt = 0;
-
-	assert_int_equal(trace_stream_open(path, NULL, &s, &diag), 1);
-	while (trace_stream_next(s, &w, &diag) > 0)
-		cnt += w.t->invocations.cnt;
-	trace_window_release(&w);
-	return cnt;
-}
-
-/* A few intervals are wanted: they find what they find in the whole trace, and most other calls are not there. */
-static void test_wanted(void **state)
-{
-	size_t call_cnt = 0, all_cnt = 0, wanted_cnt = 0;
-
-	(void)state;
-	for (unsigned int seed = 1; seed <= TRACES; seed++) {
-		_cleanup_(trace_freep) struct trace *whole = NULL;
-		_cleanup_(trace_stream_closep) struct trace_stream *s = NULL;
-		struct trace_window w = { .t = NULL };
-		struct interval wanted[2];
-		struct time_span spans[2];
-		struct diag diag = DIAG_INIT;
-		size_t cnt = 0, seen = 0;
-		int e;
-
-		with_takings = seed % 2;
-		with_stacks = seed % 4 == 0;		/* calls of several stacks cross, and all are kept */
-		write_program(seed);
-		write_chunks(seed);
-		whole = read_trace(NULL);
-		for (size_t i = 0; i < whole->intervals.cnt && cnt < 1 + seed % 2; i++) {
-			const struct interval *v = &whole->intervals.items[(i + seed) % whole->intervals.cnt];
-
-			if (v->status != INTERVAL_COMPLETED)
-				continue;
-			wanted[cnt] = *v;
-			spans[cnt++] = (struct time_span){ v->start_ns, v->end_ns };
-		}
-		trace_stream_records = 1 + seed % 40;
-		assert_int_equal(trace_stream_open(path, NULL, &s, &diag), 1);
-		trace_stream_want(s, spans, cnt);
-		while ((e = trace_stream_next(s, &w, &diag)) > 0) {
-			call_cnt += cnt ? w.t->invocations.cnt : 0;
-			seen += same_in_window(whole, &w, wanted, cnt);
-		}
-		assert_true(e == TRACE_STREAM_UNFIT || seen == cnt);
-		wanted_cnt += seen;
-		all_cnt += cnt ? calls_in_windows() : 0;
-		trace_window_release(&w);
-		unlink(path);
-	}
-	print_message("%zu intervals; %zu calls in windows, %zu in all\n", wanted_cnt, call_cnt, all_cnt);
-	with_stacks = true;
-	assert_true(wanted_cnt > TRACES / 2);
-	assert_true(call_cnt < all_cnt * 9 / 10);	/* intervals are long here, and early calls are kept */
 	VEC_RELEASE(&chunks);
 }
 
@@ -407,7 +221,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_programs),
-		cmocka_unit_test(test_wanted),
 		cmocka_unit_test(test_starved),
 		cmocka_unit_test(test_woken_again),
 		cmocka_unit_test(test_woken_long_ago),

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * saved_states.c - the file: struct saved_header, then the index, names, times off the CPU, what the replay knows, and the states.
+ *
+ * Numbers, in this order, which saved.h writes and reads.  It is read into memory as a whole; it is some hundredth of the trace.
+ */
+#include "trace/windows/saved_states.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+#include "base/file.h"
+#include "base/search.h"
+#include "trace/windows/saved_stream.h"
+#include "trace/windows/stream.h"
+
+#define SAVED_MAGIC 0x31656d6954566eULL
+#define ROOM_OF_TRACE 64		/* one byte for as many of the trace */
+#define ROOM_MAX ((size_t)1 << 26)
+
+enum { SAVED_VERSION = 1 };
+
+size_t saved_states_bytes = (size_t)1 << 18;
+
+struct saved_header {
+	uint64_t magic;
+	uint32_t version, header_bytes;
+	uint64_t trace, options;	/* hashes: of the blocks of the trace, of the options under which it was read */
+	uint64_t len, checksum;		/* of all that follows */
+};
+
+struct state {
+	int64_t until_ns;		/* when its window ended */
+	uint64_t len;
+	unsigned char *bytes;		/* reading: in the file's text */
+};
+
+struct saving {
+	char *path;
+	VEC(struct state) list;
+	size_t bytes;
+	uint64_t window_cnt, spacing;	/* in windows */
+};
+
+struct states {
+	char *text;			/* the file */
+	VEC(struct state) list;		/* by time */
+};
+
+/* Mark and interval of each alias; which names count innermost. */
+static uint64_t options_hash(const struct reader_options *o)
+{
+	uint64_t hash = hash_u64(0, o && o->kernel_knows);
+
+	for (size_t i = 0; o && i < o->alias_cnt; i++)
+		hash = hash_str(hash_u64(hash_str(hash, o->aliases[i].mark), 1), o->aliases[i].interval);
+	for (size_t i = 0; o && i < o->inner_cnt; i++)
+		hash = hash_str(hash_u64(hash, 2), o->inner[i]);
+	return hash;
+}
+
+/* ---- writing ---- */
+
+struct saving *saving_new(const char *path)
+{
+	struct saving *v = xcalloc(1, sizeof(*v));
+
+	v->path = xstrdup(path);
+	v->spacing = 1;
+	return v;
+}
+
+void saving_free(struct saving *v)
+{
+	if (!v)
+		return;
+	for (size_t i = 0; i < v->list.cnt; i++)
+		free(v->list.items[i].bytes);
+	VEC_RELEASE(&v->list);
+	free(v->path);
+	free(v);
+}
+
+static void drop_every_second(struct saving *v)
+{
+	size_t kept = 0;
+
+	v->bytes = 0;
+	for (size_t i = 0; i < v->list.cnt; i++) {
+		if (i % 2 == 0) {
+			free(v->list.items[i].bytes);
+			continue;
+		}
+		v->bytes += v->list.items[i].len;
+		v->list.items[kept++] = v->list.items[i];
+	}
+	v->list.cnt = kept;
+	v->spacing *= 2;
+}
+
+static size_t room_of(const struct trace_stream *s)
+{
+	size_t room = s->blocks.size / ROOM_OF_TRACE;
+
+	room = room > saved_states_bytes ? room : saved_states_bytes;
+	return room < ROOM_MAX ? room : ROOM_MAX;
+}
+
+void saving_note(struct trace_stream *s)
+{
+	struct saving *v = s->saving;
+	struct saved to = { .reads = false };
+
+	if (!v || s->rd.until_ns == INT64_MIN || ++v->window_cnt % v->spacing)
+		return;
+	stream_save_state(s, &to);
+	VEC_ADD(&v->list, (struct state){ s->rd.until_ns, to.bytes.cnt, to.bytes.items });
+	v->bytes += to.bytes.cnt;
+	while (v->bytes > room_of(s))
+		drop_every_second(v);
+}
+
+static void pass_state_head(struct saved *s, struct state *v, const void *unused)
+{
+	(void)unused;
+	saved_time(s, &v->until_ns);
+	saved_u64(s, &v->len);
+}
+
+static void write_file(const struct trace_stream *s, const struct saved *head)
+{
+	const struct saving *v = s->saving;
+	struct saved_header h = { SAVED_MAGIC, SAVED_VERSION, sizeof(h), blocks_identity(&s->blocks), options_hash(s->rd.options),
+				  head->bytes.cnt + v->bytes, 0 };
+	_cleanup_(freep) char *text = xmalloc(sizeof(h) + h.len);
+	char *at = text + sizeof(h);
+
+	memcpy(at, head->bytes.items, head->bytes.cnt);
+	at += head->bytes.cnt;
+	for (size_t i = 0; i < v->list.cnt; i++) {
+		memcpy(at, v->list.items[i].bytes, v->list.items[i].len);
+		at += v->list.items[i].len;
+	}
+	h.checksum = encode_checksum(text + sizeof(h), h.len);
+	memcpy(text, &h, sizeof(h));
+	if (file_write(v->path, text, sizeof(h) + h.len, 0600) < 0) {
+		/* The next reading begins at the beginning. */
+	}
+}
+
+void saving_end(struct trace_stream *s)
+{
+	struct saved to = { .reads = false };
+
+	if (!s->saving)
+		return;
+	stream_save_whole(s, &to);
+	SAVED_VEC(&to, &s->saving->list, pass_state_head, NULL);
+	write_file(s, &to);
+	VEC_RELEASE(&to.bytes);
+}
+
+void trace_stream_save(struct trace_stream *s, const char *path)
+{
+	s->saving = saving_new(path);
+}
+
+/* ---- reading ---- */
+
+void states_free(struct states *v)
+{
+	if (!v)
+		return;
+	VEC_RELEASE(&v->list);
+	free(v->text);
+	free(v);
+}
+
+/* What follows the header; NULL: the file is not there, or not of this trace. */
+static const unsigned char *read_file(struct states *v, const char *path, const struct trace_stream *s, size_t *ret_len)
+{
+	struct saved_header h;
+	size_t len;
+
+	if (file_read(path, &v->text, &len) < 0 || len < sizeof(h))
+		return NULL;
+	memcpy(&h, v->text, sizeof(h));
+	if (h.magic != SAVED_MAGIC || h.version != SAVED_VERSION || h.header_bytes != sizeof(h) || h.len != len - sizeof(h) ||
+	    h.trace != blocks_identity(&s->blocks) || h.options != options_hash(s->rd.options) ||
+	    h.checksum != encode_checksum(v->text + sizeof(h), h.len))
+		return NULL;
+	*ret_len = h.len;
+	return (const unsigned char *)v->text + sizeof(h);
+}
+
+/* false: they are not where they should be. */
+static bool find_states(struct states *v, struct saved *from)
+{
+	size_t left;
+
+	SAVED_VEC(from, &v->list, pass_state_head, NULL);
+	left = decode_left(&from->from);
+	for (size_t i = 0; i < v->list.cnt; i++) {
+		struct state *state = &v->list.items[i];
+
+		if (from->from.bad || state->len > left || (i && state->until_ns <= state[-1].until_ns))
+			return false;
+		state->bytes = (unsigned char *)v->text + (from->from.at - (const unsigned char *)v->text);
+		from->from.at += state->len;
+		left -= state->len;
+	}
+	return !from->from.bad;
+}
+
+int trace_stream_open_saved(const char *path, const char *saved, const struct reader_options *o, struct trace_stream **ret)
+{
+	_cleanup_(trace_stream_closep) struct trace_stream *s = xcalloc(1, sizeof(*s));
+	struct saved from = { .reads = true };
+	struct diag unheard = DIAG_INIT;
+	size_t len;
+
+	if (stream_open_file(s, path, o, &unheard) || blocks_have_holes(&s->blocks))
+		return TRACE_STREAM_UNFIT;
+	s->states = xcalloc(1, sizeof(*s->states));
+	from.from.at = read_file(s->states, saved, s, &len);
+	if (!from.from.at)
+		return TRACE_STREAM_UNFIT;
+	from.from.end = from.from.at + len;
+	if (!stream_read_whole(s, &from) || !find_states(s->states, &from))
+		return TRACE_STREAM_UNFIT;
+	*ret = TAKE_PTR(s);
+	return 1;
+}
+
+int states_jump(struct trace_stream *s, struct diag *reterr)
+{
+	const struct time_span *next = s->states && s->wanted ? stream_next_wanted(s->wanted, s->rd.until_ns) : NULL;
+	struct saved from = { .reads = true };
+	const struct state *state;
+	size_t i;
+
+	if (!next || next->from_ns <= s->rd.until_ns)
+		return 0;
+	i = partition_point(k, s->states->list.cnt, s->states->list.items[k].until_ns < next->from_ns);
+	state = i ? &s->states->list.items[i - 1] : NULL;
+	if (!state || state->until_ns <= s->rd.until_ns)
+		return 0;
+	from.from = (struct decoder){ state->bytes, state->bytes + state->len, false };
+	stream_save_state(s, &from);
+	if (from.from.bad || s->rd.until_ns != state->until_ns)
+		return blocks_damaged(&s->blocks, "what is kept beside it does not belong to it (vprof analyze makes it anew)", reterr);
+	return stream_load_from(s, reterr);
+}
