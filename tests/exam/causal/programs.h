@@ -15,6 +15,7 @@ void two_holders(void);
 void three_holders(void);
 void shared_lock(void);
 void disk_reads(void);
+void page_faults(void);
 void disk_writes(void);
 void open_loop(void);
 void readers(void);

@@ -13,7 +13,7 @@
 #include <vprof.h>
 #include "programs.h"
 
-enum { PAGE = 4096, READS = 20, WRITES = 4, FILE_PAGES = 4096, RATE = 900, SLOTS = 4096 };
+enum { PAGE = 4096, READS = 20, FAULTS = 60, WRITES = 4, FILE_PAGES = 4096, RATE = 900, SLOTS = 4096 };
 
 static pthread_barrier_t gate;
 static pthread_mutex_t *lock;
@@ -81,7 +81,7 @@ void shared_lock(void)
 /* ---- a disk beside 1.5 ms of computing ---- */
 
 static int file = -1;
-static char *buffer;
+static char *buffer, *pages;
 
 static void open_file(int flags)
 {
@@ -122,6 +122,21 @@ NOINLINE void write_blocks(void)
 	}
 }
 
+/* By page faults: no wrapper sees them. */
+NOINLINE void touch_pages(void)
+{
+	static unsigned int at;
+	static volatile char sink;
+
+	for (long i = 0; i < left(FAULTS); i++) {
+		at = at * 1664525 + 1013904223;
+		sink = pages[(size_t)((at >> 8) % FILE_PAGES) * PAGE];
+	}
+	(void)sink;
+	madvise(pages, (size_t)FILE_PAGES * PAGE, MADV_DONTNEED);
+	posix_fadvise(file, 0, (off_t)FILE_PAGES * PAGE, POSIX_FADV_DONTNEED);
+}
+
 static void *run_compute(void *arg)
 {
 	for (;;) {
@@ -131,9 +146,8 @@ static void *run_compute(void *arg)
 	return arg;
 }
 
-static void disk(int flags, void (*blocks)(void))
+static void disk_beside(void (*blocks)(void))
 {
-	open_file(flags);
 	pthread_barrier_init(&gate, NULL, 2);
 	part(run_compute, NULL);
 	for (long i = 1;; i++) {
@@ -147,12 +161,23 @@ static void disk(int flags, void (*blocks)(void))
 
 void disk_reads(void)
 {
-	disk(O_DIRECT, read_blocks);
+	open_file(O_DIRECT);
+	disk_beside(read_blocks);
 }
 
 void disk_writes(void)
 {
-	disk(0, write_blocks);
+	open_file(0);
+	disk_beside(write_blocks);
+}
+
+void page_faults(void)
+{
+	open_file(0);
+	pages = mmap(NULL, (size_t)FILE_PAGES * PAGE, PROT_READ, MAP_SHARED, file, 0);
+	if (pages == MAP_FAILED || madvise(pages, (size_t)FILE_PAGES * PAGE, MADV_RANDOM))
+		exit(77);
+	disk_beside(touch_pages);
 }
 
 /* ---- an open loop: requests come 900 times a second to two workers; one of 25 computes 4 ms in rare() ---- */
