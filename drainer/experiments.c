@@ -105,6 +105,7 @@ void experiments_open(struct drainer *d, const struct drainer_experiments *x)
 		return;
 	d->looked = xcalloc(d->arena.chunk_cnt + 1, sizeof(*d->looked));
 	put_keys(d, x);
+	experiment(d)->virtual_clock = x->virtual_clock;
 	d->own_serial = __atomic_add_fetch(&c->serial_cnt, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&experiment(d)->wanted, 1, __ATOMIC_RELEASE);
 }

@@ -45,6 +45,7 @@ struct drainer_block {
 
 struct drainer_experiments {
 	const struct drainer_target *targets;
+	bool virtual_clock;		/* the program's clocks show virtual time */
 	size_t target_cnt;		/* all their keys together: EXPERIMENT_KEYS at most */
 	void (*turn)(void *arg, struct drainer *d, uint64_t now_ns);	/* CLOCK_MONOTONIC */
 	/* An event BEGIN, END, DROP, SHIFT or BLOCK of the thread of that serial number; those of a thread in their order. */

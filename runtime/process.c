@@ -465,8 +465,11 @@ static void unmap_all(void)
 	__atomic_store_n(&process.waiters, NULL, __ATOMIC_RELEASE);
 	__atomic_store_n(&process.places, nobody_waits, __ATOMIC_RELEASE);
 	__atomic_store_n(&process.arena, &arenas[0], __ATOMIC_RELEASE);
-	for (uint32_t i = 1; i < arena_cnt; i++)
+	for (uint32_t i = 1; i < arena_cnt; i++) {
+		if (arenas[i].waits)
+			munmap((void *)(uintptr_t)arenas[i].waits, DEVICE_WAIT_TABLE_BYTES);
 		munmap(arenas[i].base, arenas[i].control->bytes);
+	}
 	process.mapped_bytes = 0;
 }
 

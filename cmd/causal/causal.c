@@ -190,7 +190,7 @@ static const struct option_desc causal_options[] = {
 	{ 0, "predict", "RUN", OPT_OPTIONAL, &arg_predict, "run nothing: predict from the trace of RUN (default: the latest);"
 	  " hypotheses" },
 	{ 0, "virtual-clock", NULL, OPT_FLAG, &arg_virtual_clock,
-	  "run the program's clocks and deadlines in virtual time: not implemented (exit 4)" },
+	  "run the program's clocks and deadlines in virtual time, for load generators and timeouts inside the run" },
 	{ 0, "kernel", NULL, OPT_FLAG, &arg_kernel,
 	  "record the kernel's side, too: page faults and I/O that no wrapper sees become faster as well (io, io@FUNCTION, FUNCTION, lock:NAME);"
 	  " on by itself with disk:NAME" },

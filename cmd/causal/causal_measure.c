@@ -215,7 +215,7 @@ static int measure(struct measuring *m, struct store *s, const struct args *comm
 		.targets = m->asked->list.items, .target_cnt = m->asked->list.cnt, .interval = m->q->interval,
 		.for_ns = (uint64_t)(m->q->for_ns ? m->q->for_ns : FOR_DEFAULT_NS), .seed = m->q->seed,
 		.currency = strcmp(m->q->currency, "sleep") == 0 ? CAUSAL_SLEEP : strcmp(m->q->currency, "cpu") == 0 ? CAUSAL_CPU : CAUSAL_AUTO,
-		.kernel = m->asked->needs_kernel || m->q->kernel, .next = next_round, .notice = tell_notice, .arg = m, .record = &record,
+		.virtual_clock = m->q->virtual_clock, .kernel = m->asked->needs_kernel || m->q->kernel, .next = next_round, .notice = tell_notice, .arg = m, .record = &record,
 	};
 	struct diag diag = DIAG_INIT;
 
@@ -244,22 +244,16 @@ static void fill_schedule(struct measuring *m, struct schedule_target *targets)
 	};
 }
 
-static int refuse_options(const struct causal_request *q)
-{
-	if (q->virtual_clock)
-		return fail_now(EXIT_ENVIRONMENT, "without it the mean is right where the program only sleeps for durations; the warning deadline says where not",
-				"causal: --virtual-clock is not implemented:"
-				" the program's clocks and deadlines go on in real time");
-	return EXIT_DONE;
-}
-
-/* A target may need the kernel's side that nobody asked for. */
-static int check_kernel(const struct asked_targets *asked, const struct causal_request *q)
+/* What does not go with a process that runs already; and a target may need the kernel's side that nobody asked for. */
+static int check_ways(const struct asked_targets *asked, const struct causal_request *q)
 {
 	if (q->pid && (q->kernel || asked->needs_kernel))
 		return fail_now(EXIT_ENVIRONMENT, "start the program from vprof causal; or without --kernel: io, io@FUNCTION",
 				"a process that runs already does not see what the kernel sees of its waits, so %s and -p do not go together",
 				q->kernel ? "--kernel" : "disk:NAME");
+	if (q->pid && q->virtual_clock)
+		return fail_now(EXIT_ENVIRONMENT, "start the program from vprof causal",
+				"a process that goes on afterwards would keep clocks that are behind, so --virtual-clock and -p do not go together");
 	if (asked->needs_kernel && !q->kernel)
 		note_line("disk:NAME needs the kernel's side: as with --kernel");
 	return EXIT_DONE;
@@ -285,10 +279,8 @@ int causal_measure(const struct causal_request *q, char *const *given)
 	_cleanup_(freep) struct schedule_target *targets = NULL;
 	struct measuring m = { .q = q, .asked = &asked, .e = e };
 	struct diag diag = DIAG_INIT;
-	int status = refuse_options(q);
+	int status;
 
-	if (status)
-		return status;
 	if (open_all(q, given, &config, &command, &s, &diag) < 0 || asked_targets_find(&asked, q, s, e, &diag) < 0)
 		return fail(&diag);
 	if (!asked.list.cnt) {
@@ -299,7 +291,7 @@ int causal_measure(const struct causal_request *q, char *const *given)
 			causal_print(q, &asked.run, e);
 		return fail_now(EXIT_ENVIRONMENT, "name what to make faster with --target", "nothing to ask: no target can be made faster");
 	}
-	status = check_kernel(&asked, q);
+	status = check_ways(&asked, q);
 	if (status)
 		return status;
 	targets = xcalloc(asked.list.cnt, sizeof(*targets));

@@ -74,6 +74,7 @@ struct run_blocks_options {
 	/* A new start of the program, or a round that did not come to its end, for a progress line; or NULL. */
 	void (*notice)(void *arg, const char *text);
 	void *arg;
+	bool virtual_clock;		/* the program's clocks show virtual time */
 	bool kernel;			/* with the kernel's recorder, or not at all */
 	const struct record_options *record;	/* buffer, arena, processes to attach to ... */
 };

@@ -15,6 +15,7 @@
 #include "runtime/causal/pause.h"
 #include "runtime/causal/target.h"
 #include "runtime/causal/ticks.h"
+#include "runtime/causal/virtual_clock.h"
 #include "runtime/thread.h"
 #include "runtime/waits/releasers.h"
 
@@ -466,6 +467,21 @@ uint64_t causal_max(void)
 	return GET(&experiment()->ns_per_tick) ? max_at(pause_now_ns()) : 0;
 }
 
+bool causal_clock(uint64_t *ret, uint64_t *ret_now)
+{
+	struct shift *s = hook_in();
+
+	if (s)
+		hook_out();
+	*ret_now = pause_now_ns();
+	s = own_shift();
+	if (s)
+		*ret = shift_ns(&experiment()->all, s, *ret_now);
+	else if (!*ret)
+		*ret = max_at(*ret_now);
+	return s;
+}
+
 /* ---- threads and processes ---- */
 
 void causal_attach(void)
@@ -527,6 +543,8 @@ void causal_prepare(void)
 	causal_on = experiment()->wanted;
 	if (!causal_on)
 		return;
+	if (experiment()->virtual_clock)
+		__atomic_store_n(&clock_is_virtual, 1, __ATOMIC_RELEASE);
 	releasers_watch_all(true);
 	causal_sites_changed();
 }

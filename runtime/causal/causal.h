@@ -87,6 +87,9 @@ uint64_t causal_max(void);
 
 void causal_tell(void);
 
+/* The thread's shift, and when that was; false: it takes part in none, or is in the middle of something. */
+bool causal_clock(uint64_t *ret, uint64_t *ret_now);
+
 /* ticks.c calls it at each tick.  pc: where it hit the thread. */
 void causal_tick(uint64_t pc);
 

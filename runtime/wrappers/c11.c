@@ -9,6 +9,7 @@
  * A static program may lack some of these functions: a missing try function is skipped, and the call counts
  * as a wait if it took long enough.
  */
+#include "runtime/causal/virtual_clock.h"
 #include "runtime/waits/object.h"
 #include "runtime/waits/wait.h"
 #include "runtime/wrappers/once.h"
@@ -71,8 +72,9 @@ int vprof_w_mtx_timedlock(mtx_t *m, const struct timespec *until)
 
 	if (r != thrd_busy)
 		return r;
+	UNTIL u = { .came = NULL };
 	WAITING wait = wait_for_mtx(m);
-	return timed(&wait, real.mtx_timedlock(m, until));
+	return timed(&wait, real.mtx_timedlock(m, until_real(&u, until, &wait.timed_out)));
 }
 
 int vprof_w_mtx_unlock(mtx_t *m)
@@ -97,8 +99,9 @@ int vprof_w_cnd_wait(cnd_t *c, mtx_t *m)
 
 int vprof_w_cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *until)
 {
+	UNTIL u = { .came = NULL };
 	WAITING wait = wait_for_cnd(c, m);
-	return timed(&wait, real.cnd_timedwait(c, m, until));
+	return timed(&wait, real.cnd_timedwait(c, m, until_real(&u, until, &wait.timed_out)));
 }
 
 int vprof_w_cnd_signal(cnd_t *c)

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
+#include "runtime/causal/virtual_clock.h"
 #include "runtime/rules/readable.h"
 #include "runtime/waits/object.h"
 #include "runtime/waits/wait.h"
@@ -107,11 +108,31 @@ static void note(struct wait *w, long r)
 	w->timed_out = r == -ETIMEDOUT;
 }
 
+/* Whether its time is a moment, not a length of time. */
+static bool has_deadline(const struct own_call *c)
+{
+	switch (c->number == SYS_futex && c->a[3] ? c->a[1] & FUTEX_CMD_MASK : -1) {
+	case FUTEX_WAIT_BITSET:
+	case FUTEX_WAIT_REQUEUE_PI:
+	case FUTEX_LOCK_PI:
+		return true;
+	}
+	return false;
+}
+
 static long wait_for(uint64_t word, const struct own_call *c, own_maker make)
 {
+	UNTIL u = { .came = NULL };
 	WAITING wait = vprof_self.gate ? wait_begin_call_from(c->caller, WAIT_COND, word) : (struct wait){ .on = false };
-	long r = make(c);
+	struct own_call moved;
+	long r;
 
+	if (clock_is_virtual && has_deadline(c)) {
+		moved = *c;
+		moved.a[3] = (long)until_real(&u, (const struct timespec *)c->a[3], &wait.timed_out);
+		c = &moved;
+	}
+	r = make(c);
 	note(&wait, r);
 	return r;
 }

@@ -12,6 +12,7 @@
  * (releasers_took()).
  */
 #include <errno.h>
+#include "runtime/causal/virtual_clock.h"
 #include "runtime/waits/object.h"
 #include "runtime/waits/wait.h"
 #include "runtime/wrappers/mutex.h"
@@ -146,8 +147,9 @@ int vprof_w_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *u
 
 	if (r != EBUSY)
 		return r;
+	UNTIL u = { .came = NULL };
 	WAITING wait = wait_for_mutex(m);
-	r = wait_error(&wait, real.pthread_mutex_timedlock(m, until));
+	r = wait_error(&wait, real.pthread_mutex_timedlock(m, until_real(&u, until, &wait.timed_out)));
 	if (r == EOWNERDEAD)
 		wait.result = 0;
 	return r;
@@ -160,8 +162,9 @@ int vprof_w_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 
 	if (r != EBUSY)
 		return r;
+	UNTIL u = { .came = NULL };
 	WAITING wait = wait_for_mutex(m);
-	r = wait_error(&wait, real.pthread_mutex_clocklock(m, clock, until));
+	r = wait_error(&wait, real.pthread_mutex_clocklock(m, clock, until_real(&u, until, &wait.timed_out)));
 	if (r == EOWNERDEAD)
 		wait.result = 0;
 	return r;
@@ -207,8 +210,9 @@ int vprof_w_pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespe
 
 	if (r != EBUSY)
 		return r;
+	UNTIL u = { .came = NULL };
 	WAITING wait = wait_for_rwlock(l, ORDER_SHARE);
-	return wait_error(&wait, real.pthread_rwlock_timedrdlock(l, until));
+	return wait_error(&wait, real.pthread_rwlock_timedrdlock(l, until_real(&u, until, &wait.timed_out)));
 }
 
 int vprof_w_pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
@@ -219,8 +223,9 @@ int vprof_w_pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
 
 	if (r != EBUSY)
 		return r;
+	UNTIL u = { .came = NULL };
 	WAITING wait = wait_for_rwlock(l, ORDER_SHARE);
-	return wait_error(&wait, real.pthread_rwlock_clockrdlock(l, clock, until));
+	return wait_error(&wait, real.pthread_rwlock_clockrdlock(l, clock, until_real(&u, until, &wait.timed_out)));
 }
 
 int vprof_w_pthread_rwlock_wrlock(pthread_rwlock_t *l)
@@ -248,8 +253,9 @@ int vprof_w_pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespe
 
 	if (r != EBUSY)
 		return r;
+	UNTIL u = { .came = NULL };
 	WAITING wait = wait_for_rwlock(l, ORDER_TAKE);
-	return wait_error(&wait, real.pthread_rwlock_timedwrlock(l, until));
+	return wait_error(&wait, real.pthread_rwlock_timedwrlock(l, until_real(&u, until, &wait.timed_out)));
 }
 
 int vprof_w_pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
@@ -260,8 +266,9 @@ int vprof_w_pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
 
 	if (r != EBUSY)
 		return r;
+	UNTIL u = { .came = NULL };
 	WAITING wait = wait_for_rwlock(l, ORDER_TAKE);
-	return wait_error(&wait, real.pthread_rwlock_clockwrlock(l, clock, until));
+	return wait_error(&wait, real.pthread_rwlock_clockwrlock(l, clock, until_real(&u, until, &wait.timed_out)));
 }
 
 int vprof_w_pthread_rwlock_unlock(pthread_rwlock_t *l)
@@ -337,18 +344,20 @@ int vprof_w_sem_timedwait(sem_t *s, const struct timespec *until)
 {
 	if (is_time(until) && sem_try(s))
 		return 0;
+	UNTIL u = { .came = NULL };
 	WAITING wait = wait_begin(WAIT_LOCK, object_sem(s));
 	wait.order = ORDER_TAKE;
-	return wait_errno(&wait, real.sem_timedwait(s, until));
+	return wait_errno(&wait, real.sem_timedwait(s, until_real(&u, until, &wait.timed_out)));
 }
 
 int vprof_w_sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *until)
 {
 	if (is_clock(clock) && is_time(until) && sem_try(s))
 		return 0;
+	UNTIL u = { .came = NULL };
 	WAITING wait = wait_begin(WAIT_LOCK, object_sem(s));
 	wait.order = ORDER_TAKE;
-	return wait_errno(&wait, real.sem_clockwait(s, clock, until));
+	return wait_errno(&wait, real.sem_clockwait(s, clock, until_real(&u, until, &wait.timed_out)));
 }
 
 int vprof_w_sem_post(sem_t *s)

@@ -25,6 +25,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "runtime/causal/virtual_clock.h"
 #include "runtime/process.h"
 #include "runtime/rules/permit.h"
 #include "runtime/waits/code.h"
@@ -44,12 +45,18 @@ struct wrapped {
 	const char *name;
 	void *const *real;
 	void *wrapper;
+	bool is_clock;			/* only where clocks are virtual */
 };
 
 static const struct wrapped wrapped[] = {
 #define X(type, name, params, args) \
-	{ #name, (void *const *)(const void *)&real.name, (void *)vprof_w_##name },
-	ALL_WRAPPERS(X)
+	{ #name, (void *const *)(const void *)&real.name, (void *)vprof_w_##name, false },
+	RUNTIME_WRAPPERS(X)
+	ALIAS_WRAPPERS(X)
+#undef X
+#define X(type, name, params, args) \
+	{ #name, (void *const *)(const void *)&real.name, (void *)vprof_w_##name, true },
+	CLOCK_WRAPPERS(X)
 #undef X
 };
 
@@ -241,7 +248,7 @@ static void change_slot(struct object *o, const ElfW(Rela) *rela)
 		return;
 	w = find_wrapped(o->strings + o->symbols[symbol].st_name);
 	/* A program may have taken the function's address (-no-pie): then this slot is how we reach the function. */
-	if (!w || !*w->real || contains(o, *w->real) || !leads_to_real(o, w, slot, type, symbol))
+	if (!w || (w->is_clock && !clock_is_virtual) || !*w->real || contains(o, *w->real) || !leads_to_real(o, w, slot, type, symbol))
 		return;
 	if (make_writable(o, slot))
 		__atomic_store_n(slot, w->wrapper, __ATOMIC_RELEASE);

@@ -24,6 +24,7 @@ extern const struct real real __attribute__((visibility("hidden")));
 
 #define X(type, name, params, args) extern type vprof_w_##name params;
 ALIAS_WRAPPERS(X)
+CLOCK_WRAPPERS(X)
 #undef X
 
 /* In one file of the runtime other than real.c. */

@@ -8,6 +8,7 @@
  * signalfd names the sender of the signal, and a timerfd needs no waker.
  */
 #include <errno.h>
+#include "runtime/causal/virtual_clock.h"
 #include "runtime/rules/permit.h"
 #include "runtime/waits/outside.h"
 #include "runtime/waits/signals.h"
@@ -122,7 +123,20 @@ READ_PARTS_ALIASES(X)
 RECEIVE_WRAPPERS(X)
 RECEIVE_ALIASES(X)
 #undef X
-#define X(type, name, params, args) WRAP(type, name, params, args, FLOW_DATA, FLOW_QUEUE, NULL)
+/* The timed ones have a deadline. */
+#define MOVE_mq_receive
+#define MOVE_mq_timedreceive until = until_real(&u, until, &w.wait.timed_out);
+#define MOVE_mq_send
+#define MOVE_mq_timedsend MOVE_mq_timedreceive
+#define WRAP_QUEUE(type, name, params, args, kind)						\
+	type vprof_w_##name params								\
+	{											\
+		UNTIL u = { .came = NULL };							\
+		STREAM(w) = stream_begin(fd, kind, FLOW_QUEUE);					\
+		MOVE_##name									\
+		return (type)stream_got(&w, real.name args, NULL);				\
+	}
+#define X(type, name, params, args) WRAP_QUEUE(type, name, params, args, FLOW_DATA)
 MQ_RECEIVE_WRAPPERS(X)
 #undef X
 #define X(type, name, params, args) WRAP(type, name, params, args, FLOW_ROOM, FLOW_FILE, NULL)
@@ -132,7 +146,7 @@ WRITE_PARTS_ALIASES(X)
 #define X(type, name, params, args) WRAP_SOCKET(type, name, params, args, FLOW_ROOM)
 SEND_WRAPPERS(X)
 #undef X
-#define X(type, name, params, args) WRAP(type, name, params, args, FLOW_ROOM, FLOW_QUEUE, NULL)
+#define X(type, name, params, args) WRAP_QUEUE(type, name, params, args, FLOW_ROOM)
 MQ_SEND_WRAPPERS(X)
 #undef X
 

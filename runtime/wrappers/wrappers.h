@@ -36,6 +36,8 @@
 #include <sys/shm.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <threads.h>
@@ -382,6 +384,16 @@
 	  (pid, resource, to, from))								\
 	X(int, mlockall, (int flags), (flags))
 
+/* Clocks in virtual time (clocks.c), found the same way, and only in experiments that want them. */
+#define CLOCK_WRAPPERS(X)									\
+	X(int, clock_gettime, (clockid_t clock, struct timespec *ret), (clock, ret))		\
+	X(int, timespec_get, (struct timespec *ret, int base), (ret, base))			\
+	X(int, gettimeofday, (struct timeval *ret, void *zone), (ret, zone))			\
+	X(time_t, time, (time_t *ret), (ret))							\
+	X(int, timerfd_settime,									\
+	  (int fd, int flags, const struct itimerspec *set, struct itimerspec *old),		\
+	  (fd, flags, set, old))
+
 /* OpenMP (omp.c).  f and data are a region's function and what it is given. */
 #define OMP_REGION_PARAMS void (*f)(void *), void *data, unsigned int threads
 #define OMP_LOOP(X, name)									\
@@ -462,7 +474,7 @@
 	MAPPING_ALIASES(X) CLOSING_ALIASES(X) SPECIAL_ALIASES(X) STACK_ALIASES(X) RULES_ALIASES(X)	\
 	OMP_ALIASES(X)	\
 	OTHER_ALIASES(X)
-#define ALL_WRAPPERS(X) RUNTIME_WRAPPERS(X) ALIAS_WRAPPERS(X)
+#define ALL_WRAPPERS(X) RUNTIME_WRAPPERS(X) ALIAS_WRAPPERS(X) CLOCK_WRAPPERS(X)
 
 #define X(type, name, params, args) \
 	extern type vprof_w_##name params __attribute__((visibility(RUNTIME_VISIBILITY)));

@@ -27,7 +27,6 @@ expect 4 "$VPROF" causal --target wait:slow --target runqueue -- ./work 10
 says "target wait:slow: a wait cannot be made faster" "target runqueue:" "nothing to ask"
 expect 4 "$VPROF" causal --target nosuch --format json -- ./work 10
 says '"refused": [' '"target": "nosuch"' '"experiments": []'
-expect 4 "$VPROF" causal --target slow --virtual-clock -- ./work 10
 "$VPROF" causal --target slow --speedups 50 --for 4s --seed 7 -o measured --format json -- ./work 1000000000 >measured.json 2>measured.err
 status=$?
 case $status in

@@ -2,13 +2,13 @@
 /*
  * run_rounds.c - some rounds of causal experiments, for tests: what each speed measured, without a choice or a stop rule.
  *
- *	run_rounds TARGET ROUNDS SPEED,SPEED... COMMAND...	or -p PID; with the kernel's recorder if KERNEL is set, or the target needs it
+ *	run_rounds TARGET ROUNDS SPEED,SPEED... COMMAND...	or -p PID
  *
  *	ended 0 rounds 3 lost 0 starts 1 ticks 1 outside 0 exit 0
  *	speed 0 intervals 120 p50 4.009 gain 0.0 hits 121 late 0		of the baseline; ms, per cent
  *	speed 500 intervals 130 p50 2.010 gain 49.9 hits 133 late 0
  *
- * A target that is refused: "refused: why", and 3.
+ * A target that is refused: "refused: why", and 3.  KERNEL=1: with the kernel's recorder, as with a target that needs it; VIRTUAL_CLOCK=1.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,5 +131,5 @@ int main(int argc, char **argv)
 		return 3;
 	}
 	return run(&(struct run_blocks_options){ .targets = &target, .target_cnt = 1, .for_ns = TIME_S * 1000000000ULL, .seed = 7,
-		.kernel = getenv("KERNEL") || causal_target_needs_kernel(&target), .next = next, .record = &record }, &command, s);
+		.virtual_clock = getenv("VIRTUAL_CLOCK"), .kernel = getenv("KERNEL") || causal_target_needs_kernel(&target), .next = next, .record = &record }, &command, s);
 }

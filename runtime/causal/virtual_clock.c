@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * virtual_clock.c - see virtual_clock.h.
+ *
+ * By how much a clock is behind may grow as fast as time passes, and no faster, or the clock would go back: where a thread joins a block,
+ * its shift jumps.  What is too much at once is caught up.
+ */
+#include <errno.h>
+#include "runtime/causal/causal.h"
+#include "runtime/causal/pause.h"
+#include "runtime/causal/virtual_clock.h"
+#include "runtime/rules/readable.h"
+#include "runtime/thread.h"
+
+#define SECOND 1000000000ULL
+#define SLEW 4096			/* clocks and ticks may differ by 1/SLEW */
+
+uint32_t clock_is_virtual;
+static uint64_t last_behind;		/* of any thread: for threads that begin after the experiments */
+static __thread struct {
+	uint64_t behind, read_ns;	/* when a clock was read last; 0: never */
+} self __attribute__((tls_model("initial-exec")));
+
+/* When the experiments are over, clocks stay behind: they cannot catch up without a jump. */
+static bool is_over(void)
+{
+	return !causal_on || !process.arena->base;
+}
+
+uint64_t virtual_clock_behind(void)
+{
+	uint64_t behind = self.behind, now, most;
+	int saved_errno = errno;
+
+	if (is_over())
+		return self.read_ns ? behind : __atomic_load_n(&last_behind, __ATOMIC_RELAXED);
+	if (causal_clock(&behind, &now) && self.read_ns) {
+		most = now > self.read_ns ? self.behind + (now - self.read_ns) - (now - self.read_ns) / SLEW : self.behind;
+		behind = behind < most ? behind : most;
+	}
+	self.behind = behind;
+	__atomic_store_n(&last_behind, behind, __ATOMIC_RELAXED);
+	errno = saved_errno;
+	return behind;
+}
+
+void virtual_clock_was_read(void)
+{
+	if (!is_over())
+		self.read_ns = pause_now_ns();
+}
+
+bool virtual_clock_has(clockid_t clock)
+{
+	switch (clock) {
+	case CLOCK_REALTIME:
+	case CLOCK_MONOTONIC:
+	case CLOCK_MONOTONIC_RAW:
+	case CLOCK_REALTIME_COARSE:
+	case CLOCK_MONOTONIC_COARSE:
+	case CLOCK_BOOTTIME:
+	case CLOCK_TAI:
+		return true;
+	}
+	return false;
+}
+
+const struct timespec *until_move(struct until *u, const struct timespec *until, const bool *came)
+{
+	uint64_t ns;
+
+	if (!readable(until, sizeof(*until)) || until->tv_sec < 0 || until->tv_sec > INT64_MAX / 2 || until->tv_nsec < 0 ||
+	    until->tv_nsec >= (long)SECOND)
+		return until;
+	u->behind = virtual_clock_behind();
+	u->came = came;
+	ns = (uint64_t)until->tv_nsec + u->behind;
+	u->at.tv_sec = until->tv_sec + (time_t)(ns / SECOND);
+	u->at.tv_nsec = (long)(ns % SECOND);
+	return &u->at;
+}
+
+/* It is later than the deadline was by a clock that is behind by so much; the thread's clock, too, must say so. */
+void until_end(struct until *u)
+{
+	if (!u->came || !*u->came || is_over())
+		return;
+	self.behind = u->behind;
+	self.read_ns = pause_now_ns();
+}

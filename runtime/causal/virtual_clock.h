@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * virtual_clock.h - vprof causal --virtual-clock: the program's clocks show the calling thread's virtual time, and its deadlines are meant
+ * in that time.
+ *
+ *	the thread's shift is 300 ms: clock_gettime() says 9.7 s when it is 10 s
+ *	pthread_cond_timedwait() until 10.2 s waits until 10.5 s; then the thread pays what it owes, and its clock shows 10.2 s or more
+ *
+ * A length of time needs no change: a thread that slept owes a pause for all that the others' clocks fell behind meanwhile.  No thread's
+ * clock ever goes back.
+ */
+#ifndef RUNTIME_CAUSAL_VIRTUAL_CLOCK_H
+#define RUNTIME_CAUSAL_VIRTUAL_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+extern uint32_t clock_is_virtual __attribute__((visibility("hidden")));
+
+/* By how much the thread's clocks are behind, before one of them is read; and after that. */
+uint64_t virtual_clock_behind(void);
+void virtual_clock_was_read(void);
+
+/* Not those that count CPU time. */
+bool virtual_clock_has(clockid_t clock);
+
+struct until {				/* a deadline of a call */
+	struct timespec at;
+	uint64_t behind;
+	const bool *came;		/* whether it ended the call; NULL: the deadline is the program's own */
+};
+
+#define UNTIL struct until __attribute__((cleanup(until_end), unused))
+
+const struct timespec *until_move(struct until *u, const struct timespec *until, const bool *came);
+void until_end(struct until *u);
+
+/* The deadline for the C library.  *came is read when u goes out of scope. */
+static inline const struct timespec *until_real(struct until *u, const struct timespec *until, const bool *came)
+{
+	return __builtin_expect(clock_is_virtual, 0) ? until_move(u, until, came) : until;
+}
+
+#endif
