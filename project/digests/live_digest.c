@@ -47,8 +47,9 @@ static char *file_of(const struct store *s, uint32_t run, const char *name)
 static int write_state(const struct store *s, uint32_t run, const struct live_state *state, struct diag *reterr)
 {
 	_cleanup_(freep) char *path = file_of(s, run, WINDOWS_FILE);
-	_cleanup_(freep) char *text = xasprintf("every %" PRId64 "\ndone %" PRId64 "\nsince %" PRId64 "\nlost %" PRIu64 "\n",
-						state->every_ns, state->done_ns, state->since_ns, state->lost_records);
+	_cleanup_(freep) char *text = xasprintf("every %" PRId64 "\ndone %" PRId64 "\nsince %" PRId64 "\nlost %" PRIu64 "\n"
+						"refused %" PRIu64 "\nrefusing %u\n", state->every_ns, state->done_ns, state->since_ns,
+						state->lost_records, state->refused_cnt, state->is_refusing);
 	int r = file_write(path, text, strlen(text), 0600);
 
 	return r < 0 ? diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot write '%s': %s", path, strerror(-r)) : 0;
@@ -64,8 +65,8 @@ bool live_read(const struct store *s, uint32_t run, struct live_state *ret)
 	_cleanup_(freep) char *path = file_of(s, run, WINDOWS_FILE), *text = NULL;
 
 	return file_read(path, &text, NULL) == 0 &&
-	       sscanf(text, "every %" SCNd64 "\ndone %" SCNd64 "\nsince %" SCNd64 "\nlost %" SCNu64, &ret->every_ns, &ret->done_ns,
-		      &ret->since_ns, &ret->lost_records) == 4 &&
+	       sscanf(text, "every %" SCNd64 "\ndone %" SCNd64 "\nsince %" SCNd64 "\nlost %" SCNu64 "\nrefused %" SCNu64 "\nrefusing %u",
+		      &ret->every_ns, &ret->done_ns, &ret->since_ns, &ret->lost_records, &ret->refused_cnt, &ret->is_refusing) == 6 &&
 	       ret->every_ns > 0;
 }
 
@@ -97,22 +98,31 @@ static struct summed *chosen(const struct summed *s, int64_t every_ns, int64_t u
 	return uniter_end(u, &ret, reterr) < 0 ? NULL : ret;
 }
 
-static int spool(const struct summed *s, uint32_t run, int64_t until_ns, uint64_t limit, struct diag *reterr)
+/* Tells the first refusal, and when there is room again: the command may fail for days. */
+static int spool(const struct summed *s, uint32_t run, int64_t until_ns, struct live_state *state, uint64_t limit, struct diag *reterr)
 {
 	_cleanup_(str_release) struct str bytes = STR_INIT;
 	int r = digest_write(s, &bytes, reterr);
+	bool is_refused;
 
 	if (r == 0)
 		r = spool_add(run, until_ns, bytes.data, bytes.len, limit, reterr);
-	if (r != -ENOSPC || *reterr->text)
+	is_refused = r == -ENOSPC && !*reterr->text;
+	if (r < 0 && !is_refused)
 		return r;
-	warn_line("%zu window%s of run %" PRIu32 " are not kept: what waits to be sent has the size of --limit", s->windows.cnt,
-		  s->windows.cnt == 1 ? "" : "s", run);
+	if (is_refused && !state->is_refusing)
+		warn_line("windows of run %" PRIu32 " are not kept from now on: what waits to be sent has the size of --limit (%" PRIu64
+			  " bytes)", run, limit);
+	else if (!is_refused && state->is_refusing)
+		note_line("run %" PRIu32 ": there is room for windows again; %" PRIu64 " window%s not kept", run, state->refused_cnt,
+			  state->refused_cnt == 1 ? " was" : "s were");
+	state->refused_cnt += is_refused ? s->windows.cnt : 0;
+	state->is_refusing = is_refused;
 	return 0;
 }
 
 /* Full windows become one each, with the edges that they have in a digest of the whole run. */
-static int spool_full(const struct summed *all, uint32_t run, const struct live_state *state, int64_t until_ns, uint64_t limit,
+static int spool_full(const struct summed *all, uint32_t run, struct live_state *state, int64_t until_ns, uint64_t limit,
 		      struct diag *reterr)
 {
 	_cleanup_(summed_freep) struct summed *full = chosen(all, state->every_ns, until_ns, true, reterr);
@@ -131,7 +141,7 @@ static int spool_full(const struct summed *all, uint32_t run, const struct live_
 		w->until_ns = w->from_ns + state->every_ns;
 		last_ns = w->until_ns > last_ns ? w->until_ns : last_ns;
 	}
-	return r < 0 ? r : spool(full, run, last_ns, limit, reterr);
+	return r < 0 ? r : spool(full, run, last_ns, state, limit, reterr);
 }
 
 static int write_rest(const struct summed *all, const char *path, const struct live_state *state, int64_t until_ns, struct diag *reterr)
@@ -200,6 +210,10 @@ int live_digest(struct store *s, const struct run *r, const struct live_stretch 
 		e = diag_set(reterr, EXIT_ENVIRONMENT, -errno, "cannot lock '%s': %s", lock_path, strerror(errno));
 	if (e == 0 && live_read(s, r->number, &state) && state.done_ns < stretch->until_ns) {
 		e = digest_stretch(s, r, stretch, &state, reterr);
+		if (e == 0 && stretch->until_ns == INT64_MAX && state.refused_cnt)
+			warn_line("%" PRIu64 " window%s of run %" PRIu32 " %s not kept, because what waited to be sent had the size of --limit; "
+				  "vprof export --format digest --window has what is left of the trace", state.refused_cnt,
+				  state.refused_cnt == 1 ? "" : "s", r->number, state.refused_cnt == 1 ? "was" : "were");
 		if (e == 0 && stretch->until_ns != INT64_MAX)
 			e = write_state(s, r->number, &state, reterr);
 		else if (e == 0 && (unlink(path) || unlink(lock_path)))

@@ -19,6 +19,8 @@
 struct live_state {
 	int64_t every_ns, done_ns, since_ns;
 	uint64_t lost_records;		/* up to done_ns */
+	uint64_t refused_cnt;		/* windows for which the spool had no room */
+	unsigned int is_refusing;	/* the last one was among them */
 };
 
 struct live_stretch {

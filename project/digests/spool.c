@@ -65,7 +65,8 @@ size_t spool_cnt(void)
 	return (size_t)cnt;
 }
 
-static uint64_t bytes_in(const char *dir)
+/* Without the file of that name: it may be written again. */
+static uint64_t bytes_in(const char *dir, const char *name)
 {
 	struct dirent **files = NULL;
 	int cnt = list(dir, &files);
@@ -75,7 +76,7 @@ static uint64_t bytes_in(const char *dir)
 		_cleanup_(freep) char *path = path_join(dir, files[i]->d_name);
 		struct stat st;
 
-		bytes += stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+		bytes += strcmp(files[i]->d_name, name) != 0 && stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
 	}
 	list_release(files, cnt);
 	return bytes;
@@ -86,7 +87,7 @@ int spool_add(uint32_t run, int64_t until_ns, const char *bytes, size_t len, uin
 	_cleanup_(freep) char *dir = spool_dir(), *path = xasprintf("%s/%06" PRIu32 "-%020" PRId64 ".vpd", dir, run, until_ns);
 	int r = make_dirs(dir, 0700);
 
-	if (r == 0 && bytes_in(dir) + len > limit)
+	if (r == 0 && bytes_in(dir, path_base(path)) + len > limit)
 		return -ENOSPC;
 	if (r == 0)
 		r = file_write(path, bytes, len, 0600);

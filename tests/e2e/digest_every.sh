@@ -167,6 +167,29 @@ kept=$(count kept.vpd 17 2>/dev/null)
 sent=$(count windows.vpd 17)
 [ "$sent" -gt "${kept:-0}" ] && [ "$sent" -gt 5 ] && pass || fail "$sent intervals were sent, $kept are kept"
 
+# The command fails for long: windows wait up to --limit; what has no room is counted, and the rest is sent, once.
+rm -rf got vprof.data/spool vprof.data/runs/005
+mkdir -p got vprof.data/spool
+head -c 1045000 /dev/zero >vprof.data/spool/000000-0.vpd	# 1M has room for 3,576 bytes
+expect 0 "$VPROF" record --digest-every 300ms --limit 1M --to false -- ./p 2500
+says "are not kept from now on: what waits to be sent has the size of --limit (1048576 bytes)"
+refused=$(sed -n 's/.* \([0-9]*\) windows* of run 6 \(was\|were\) not kept, because.*/\1/p' .err)
+[ "$(grep -c 'not kept from now on' .err)" -le "$(($(grep -c 'room for windows again' .err) + 1))" ] && pass || fail "it is said for each window: $(cat .err)"
+[ "$(cat vprof.data/spool/*.vpd | wc -c)" -le 1048576 ] && pass || fail "the spool is larger than --limit: $(ls -l vprof.data/spool)"
+rm vprof.data/spool/000000-0.vpd
+mv vprof.data/spool/*.vpd got
+"$VPROF" export --format digest --window 300ms 6 -o run6.vpd 2>/dev/null
+"$VPROF" merge got/*.vpd -o windows.vpd 2>.err && pass || fail "merge: $(cat .err)"
+windows() { "$VPROF" export --format digest-tsv --table vprof_window "$1" | wc -l; }
+[ "$(windows windows.vpd)" -ge 1 ] && [ "${refused:-0}" -ge 1 ] && [ $(($(windows windows.vpd) + refused)) = "$(windows run6.vpd)" ] && pass ||
+	fail "of $(windows run6.vpd) windows $(windows windows.vpd) are kept and ${refused:-none} refused: $(cat .err)"
+rm -rf got vprof.data/spool
+mkdir got
+echo >calls; echo >>calls				# take works
+expect 0 "$VPROF" record --digest-every 300ms --limit 1M --to ./take -- ./p 1000
+grep -q 'not kept' .err && fail "windows are refused: $(cat .err)" || pass
+same 7
+
 for options in "--digest-every 1s" "--to cat" "--digest-every never --to cat" "--digest-every 1ms --to cat" \
 	"--digest-every 1s --keep 1s --to cat" "--digest-every 1s --kernel=require --to cat"; do
 	expect 2 "$VPROF" record $options -- ./p 100
