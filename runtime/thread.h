@@ -45,6 +45,11 @@ struct thread_hold {			/* a home-made lock between ACQUIRE and ACQUIRED */
 	bool never_spins;		/* its function never spins */
 };
 
+struct thread_left {			/* for the callee with that key, by the innermost recorded call (call_sites.c) */
+	unsigned long long call, callee;
+	struct vprof_site *at;
+};
+
 struct thread {
 	struct arena_slot *slot;	/* NULL: not attached */
 	const struct arena_map *arena;	/* the arena of the slot; the process may have a new one by now */
@@ -65,6 +70,8 @@ struct thread {
 	struct thread_ids ids;
 	struct thread_label labels[THREAD_LABELS];	/* innermost last */
 	struct thread_hold holds[THREAD_HOLDS];
+	unsigned int left_cnt;		/* ever, but for those taken; the last few are kept */
+	struct thread_left left[THREAD_LEFT];
 };
 
 extern __thread struct vprof_self vprof_self __attribute__((tls_model("initial-exec")));

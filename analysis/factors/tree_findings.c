@@ -117,6 +117,17 @@ static void sort_children(const struct analysis *a, places *children)
 		qsort_r(children->items, children->cnt, sizeof(*children->items), compare_places, (void *)a);
 }
 
+/* The calls of that function in its caller said where they are: what says nothing came another way. */
+static bool are_told(const struct analysis *a, const struct place *p)
+{
+	const struct place *items = a->v->places.items;
+
+	for (uint32_t i = items[p->parent].first_child; i != NODE_NONE; i = items[i].next_sibling)
+		if (items[i].kind == p->kind && items[i].function == p->function && items[i].call_site != CALL_SITE_NONE)
+			return true;
+	return false;
+}
+
 void place_call_sites(const struct analysis *a, uint32_t place, strings *ret)
 {
 	const struct place *p = &a->v->places.items[place];
@@ -130,7 +141,7 @@ void place_call_sites(const struct analysis *a, uint32_t place, strings *ret)
 		VEC_ADD(ret, a->t->call_sites.items[p->call_site]);
 		return;
 	}
-	if (p->kind != NODE_FUNCTION || caller == FUNCTION_NONE)
+	if (p->kind != NODE_FUNCTION || caller == FUNCTION_NONE || are_told(a, p))
 		return;
 	first = partition_point(i, a->t->calls.cnt, calls[i].caller < caller ||
 				(calls[i].caller == caller && calls[i].callee < p->function));

@@ -178,6 +178,17 @@ enum refine_stop refinement_decide(struct refinement *r, const struct findings *
 	return r->stop;
 }
 
+void refinement_again(struct refinement *r)
+{
+	bool is_over = r->stop == REFINE_CLOSED || r->stop == REFINE_NOTHING || r->stop == REFINE_TOO_DEAR;
+
+	if (!is_over || r->run_cnt >= r->options.max_runs)
+		return;
+	r->stop = REFINE_GOES_ON;
+	r->left.cnt = 0;
+	memset(r->added, 0, r->state->p->function_cnt * sizeof(*r->added));
+}
+
 enum refine_stop refinement_step(struct refinement *r, const struct findings *f)
 {
 	refinement_look(r, f);

@@ -180,6 +180,9 @@ enum refine_stop refinement_step(struct refinement *r, const struct findings *f)
 void refinement_look(struct refinement *r, const struct findings *f);
 enum refine_stop refinement_decide(struct refinement *r, const struct findings *f);
 
+/* After the step, for a caller that wants the same functions once more: it goes on, unless more intervals or runs are what is missing. */
+void refinement_again(struct refinement *r);
+
 const struct refine_function *refinement_function(const struct refinement *r, uint32_t index);
 
 /* Something that refinement_decide() would break down. */

@@ -44,6 +44,7 @@ static void loop_release(struct loop *l)
 	refinement_free(l->refinement);
 	iterate_graph_release(&l->graph);
 	plan_free(l->built);
+	VEC_RELEASE(&l->sites);
 	json_decref(l->rounds);
 	run_release(&l->run);
 	findings_free(l->findings);

@@ -7,6 +7,7 @@
  *	iterate_from.c		--from: it begins with what a look found
  *	iterate_start.c		what it began with
  *	iterate_resume.c	an iteration that was interrupted goes on
+ *	iterate_sites.c		calls from several places of one function
  *	iterate_missing.c	what was planned and not recorded
  *	iterate_uncalled.c	functions that need no probe, because earlier runs never called them
  *	iterate_ask.c		--ask: what the user wants to know more about
@@ -23,6 +24,11 @@
 #include "project/record/record_steps.h"
 #include "report/iteration/iteration.h"
 
+struct loop_sites {			/* of the project's functions: their calls are told apart */
+	uint32_t caller, callee;
+	bool is_reached;		/* struct plan_sites */
+};
+
 struct loop {
 	/* as given by the user */
 	struct refine_options options;
@@ -38,6 +44,7 @@ struct loop {
 	struct iterate_graph graph;
 	struct refinement *refinement;
 	struct plan *built;		/* the last plan that built, or NULL */
+	VEC(struct loop_sites) sites;	/* found so far */
 	struct style style;		/* stderr */
 
 	/* results so far */
@@ -65,6 +72,10 @@ int iterate_judge(struct loop *l, struct diag *reterr);
 
 /* The same for an earlier run of a continued iteration: prints and keeps nothing again. */
 int iterate_retrace(struct loop *l, struct diag *reterr);
+
+/* Adds to l->sites what the findings have, and says so (tells).  False: nothing new.  The plan with them. */
+bool iterate_find_sites(struct loop *l, bool tells);
+void iterate_plan_sites(const struct loop *l, struct plan *plan);
 
 /* Finds the functions that the plan of l->run added and that were not recorded.  For round_release(). */
 int iterate_find_missing(const struct loop *l, struct round *round, struct diag *reterr);

@@ -118,11 +118,13 @@ static int replay(struct loop *l, const iterations *whole, struct diag *reterr)
 		if (r < 0)
 			break;
 		l->first_run = whole->items[0].first_run;
+		plan_free(l->built);
+		l->built = iterate_plan(l->project, l->refinement);
 		if (i + 1 < whole->cnt) {
 			r = iterate_retrace(l, reterr);
 			continue;
 		}
-		l->built = iterate_plan(l->project, l->refinement);
+		iterate_plan_sites(l, l->built);
 		r = iterate_judge(l, reterr);
 	}
 	if (r < 0)

@@ -73,6 +73,16 @@ static void look_at_run(struct loop *l, const struct run *run)
 	}
 }
 
+/* The step; another round, with the same functions, where calls are to be told apart. */
+static void take_step(struct loop *l, bool tells)
+{
+	struct refinement *r = l->refinement;
+
+	refinement_decide(r, l->findings);
+	if (iterate_find_sites(l, tells && !l->stop))
+		refinement_again(r);
+}
+
 /* Takes in the run's findings and prints them; asks the user before the decision. */
 static int decide(struct loop *l, struct round *round, struct diag *reterr)
 {
@@ -86,7 +96,7 @@ static int decide(struct loop *l, struct round *round, struct diag *reterr)
 		if (e == 0 && !l->stop)
 			e = iterate_ask(l, reterr);
 	}
-	refinement_decide(r, l->findings);
+	take_step(l, true);
 	if (!l->stop && r->stop != REFINE_GOES_ON)
 		l->stop = refine_stop_name(r->stop);
 	if (!l->ask)
@@ -135,7 +145,7 @@ int iterate_retrace(struct loop *l, struct diag *reterr)
 	if (r < 0)
 		return r;
 	refinement_look(l->refinement, l->findings);
-	refinement_decide(l->refinement, l->findings);
+	take_step(l, false);
 	round_end(l, &round);
 	return 0;
 }
@@ -164,7 +174,10 @@ int iterate_round(struct loop *l, struct diag *reterr)
 	_cleanup_(plan_freep) struct plan *plan = iterate_plan(l->project, l->refinement);
 	_cleanup_(findings_freep) struct findings *findings = NULL;
 	_cleanup_(run_release) struct run run = { 0 };
-	int status, r = apply(l, plan, reterr);
+	int status, r;
+
+	iterate_plan_sites(l, plan);
+	r = apply(l, plan, reterr);
 
 	if (r < 0)
 		return r;

@@ -65,6 +65,7 @@ bool instrument_unit(struct instrumenting *in, struct str *ret)
 	insert_tails(in);
 	insert_primitives(in);
 	insert_own_calls(in);
+	insert_call_sites(in);
 	return make_text(in, ret);
 }
 
@@ -95,6 +96,7 @@ void instrumenting_release(struct instrumenting *in)
 	VEC_RELEASE(&in->bodies);
 	VEC_RELEASE(&in->labels);
 	VEC_RELEASE(&in->tails);
+	VEC_RELEASE(&in->places);
 	str_release(&in->pragmas);
 	str_release(&in->wrappers);
 	edits_release(&in->edits);
@@ -158,10 +160,12 @@ static void insert_probes(struct instrumenting *in)
 		if (f->skipped || !in->o->plan || plan_level_of(in->o->plan, f->key) == PLAN_OFF)
 			continue;
 		enum probe_kind kind = probe_kind_of(in, i);
+		bool is_told = kind != PROBE_CONSTANT && plan_tells_callers(in->o->plan, f->key);
 
 		in->constant_cnt += kind == PROBE_CONSTANT;
 		in->aside_cnt += kind == PROBE_ASIDE;
-		probe_form_span(&in->form, kind, in->site_cnt++, &in->bodies.items[i].span);
+		in->told_cnt += is_told;
+		probe_form_span(&in->form, kind, in->site_cnt++, is_told, &in->bodies.items[i].span);
 		f->probed = true;
 	}
 }
@@ -227,6 +231,30 @@ static void insert_bodies(struct instrumenting *in)
 #define SITES "vprof_sites, vprof_sites_end"
 #define SITE_LINE_MAX 0xffffff
 
+static char level_letter(enum plan_level level)
+{
+	return level == PLAN_ALWAYS ? 'a' : level == PLAN_DORMANT ? 'd' : 'i';
+}
+
+static void add_site(size_t site, unsigned long long section, uint32_t line, char level, uint64_t key, struct str *top)
+{
+	str_addf(top, "static struct vprof_site vprof_function_%zu __attribute__((section(\"vprof_sites_%llx\"), aligned(8))) = "
+		 "{ 0, { 0 }, %u, '%c', 0x%llxULL, ", site, section, line < SITE_LINE_MAX ? line : SITE_LINE_MAX, level, (unsigned long long)key);
+}
+
+/* Of the place of a call. */
+static void add_place_site(const struct instrumenting *in, const struct call_place *p, size_t site, unsigned long long section, struct str *top)
+{
+	const struct plan_entry *callee = &p->of->callee;
+	_cleanup_(freep) char *name = call_place_name(in, p);
+
+	add_site(site, section, callee->line, level_letter(plan_level_of(in->o->plan, callee->key)), hash_str(p->of->caller.key, name), top);
+	add_c_string(top, name);
+	str_add(top, ", ");
+	add_c_string(top, callee->file);
+	str_add(top, " };\n");
+}
+
 /*
  * Each site is a variable of its own, so that the compiler omits those of functions that it omits: most of them in a
  * unit with large headers.  The rest are in a section of the unit's own, whose ends the linker knows; there may be
@@ -245,14 +273,14 @@ static void add_sites(const struct instrumenting *in, struct str *top)
 
 		if (!f->probed)
 			continue;
-		str_addf(top, "static struct vprof_site vprof_function_%zu __attribute__((section(\"vprof_sites_%llx\"), aligned(8))) = "
-			 "{ 0, { 0 }, %u, '%c', 0x%llxULL, ", site++, section, f->line < SITE_LINE_MAX ? f->line : SITE_LINE_MAX,
-			 unit_note_level(in->unit, i, in->o, &all), (unsigned long long)f->key);
+		add_site(site++, section, f->line, unit_note_level(in->unit, i, in->o, &all), f->key, top);
 		add_c_string(top, f->name);
 		str_add(top, ", ");
 		add_c_string(top, f->file);
 		str_add(top, " };\n");
 	}
+	for (size_t i = 0; i < in->places.cnt; i++)
+		add_place_site(in, &in->places.items[i], site++, section, top);
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		str_addf(top, "extern struct vprof_site vprof_sites%s[] __asm__(\"__%s_vprof_sites_%llx\") "
 			 "__attribute__((weak, visibility(\"hidden\")));\n", ends[i][0], ends[i][1], section);
@@ -279,7 +307,8 @@ static void add_registration(const struct instrumenting *in, struct str *top)
 static void add_top(const struct instrumenting *in, struct str *top)
 {
 	str_add(top, OWN_MARKER);
-	probe_form_add_texts(&in->form, in->constant_cnt != 0, in->tails.cnt != 0, in->aside_cnt != 0, top);
+	probe_form_add_texts(&in->form, in->constant_cnt != 0, in->tails.cnt != 0, in->aside_cnt != 0,
+			     in->told_cnt || in->places.cnt, top);
 	if (in->labels.cnt) {
 		str_addf(top, "static struct vprof_label vprof_labels[%zu] = {\n", in->labels.cnt);
 		for (size_t i = 0; i < in->labels.cnt; i++) {

@@ -24,6 +24,11 @@ struct function_edit {
 	struct str at_return;		/* statements; the result is called vprof_ret_ */
 };
 
+struct call_place {			/* a call that has a site of its own: call_sites.c */
+	const struct plan_sites *of;
+	size_t call;			/* of the parsed unit */
+};
+
 /* One unit on its way. */
 struct instrumenting {
 	const struct launcher_options *o;
@@ -42,6 +47,8 @@ struct instrumenting {
 	struct str pragmas, wrappers;	/* at the top and at the bottom of the unit */
 	size_t site_cnt, later_cnt, event_cnt;
 	size_t constant_cnt;		/* sites in functions that the compiler may compute */
+	VEC(struct call_place) places;	/* calls whose places are told apart: after the functions' sites */
+	size_t told_cnt;		/* functions that take such a place */
 	size_t aside_cnt;		/* sites whose probes stand aside */
 	bool in_text;			/* redirect primitives in the text even if the object could be edited */
 };
@@ -74,6 +81,9 @@ void instrumenting_release(struct instrumenting *in);	/* also a _cleanup_ functi
 void insert_intervals(struct instrumenting *in);	/* intervals.c */
 void insert_primitives(struct instrumenting *in);	/* sync.c */
 void insert_own_calls(struct instrumenting *in);	/* own_calls.c */
+void insert_call_sites(struct instrumenting *in);	/* call_sites.c: after all else */
+/* The site's name: the callee's, its key, and the place that calls it (runtime/shared/probe_sites.h, trace/read/invocations.c). */
+char *call_place_name(const struct instrumenting *in, const struct call_place *p);
 
 /* resolvers.c: marks the functions of in->parsed that may run before the program is relocated. */
 void find_early(struct instrumenting *in);

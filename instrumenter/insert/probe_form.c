@@ -39,6 +39,10 @@ static const char constant_text[] =
 #include "instrumenter/insert/probe_constant.inc"
 ;
 
+static const char sites_text[] =
+#include "instrumenter/insert/probe_sites.inc"
+;
+
 static const char tail_text[] =
 #include "instrumenter/insert/probe_tail.inc"
 ;
@@ -76,18 +80,18 @@ bool probe_form_has_aside(const struct probe_form *form)
 	return *aside_text && !form->is_called;
 }
 
-void probe_form_span(const struct probe_form *form, enum probe_kind kind, size_t site, struct str *ret)
+void probe_form_span(const struct probe_form *form, enum probe_kind kind, size_t site, bool is_told, struct str *ret)
 {
 	static const char *const out[] = { "", "_void", "_tail", "_constant", "_aside" };
 	static const char *const in[] = { "", "", "", "_constant", "_aside" };
 	bool called = form->is_called && (kind == PROBE_PLAIN || kind == PROBE_VOID || kind == PROBE_TAIL);
 
-	str_addf(ret, " struct vprof_span vprof_span_ __attribute__((cleanup(vprof_out%s), unused)) = vprof_in%s(&vprof_function_%zu%s);",
-		 called ? "_called" : out[kind], called ? "_called" : in[kind], site,
-		 called ? ", __builtin_frame_address(0)" : "");
+	str_addf(ret, " struct vprof_span vprof_span_ __attribute__((cleanup(vprof_out%s), unused)) = vprof_in%s(%s&vprof_function_%zu%s%s);",
+		 called ? "_called" : out[kind], called ? "_called" : in[kind], is_told ? "vprof_called(" : "", site,
+		 is_told ? ")" : "", called ? ", __builtin_frame_address(0)" : "");
 }
 
-void probe_form_add_texts(const struct probe_form *form, bool constant, bool tail, bool aside, struct str *ret)
+void probe_form_add_texts(const struct probe_form *form, bool constant, bool tail, bool aside, bool sites, struct str *ret)
 {
 	str_add(ret, declarations);
 	str_add(ret, form->is_called ? called_text : form->is_clang ? clang_text : inline_text);
@@ -97,11 +101,13 @@ void probe_form_add_texts(const struct probe_form *form, bool constant, bool tai
 		str_add(ret, tail_text);
 	if (constant)
 		str_add(ret, constant_text);
+	if (sites)
+		str_add(ret, sites_text);
 }
 
 uint64_t probe_form_version(void)
 {
-	const char *const texts[] = { declarations, inline_text, clang_text, called_text, aside_text, constant_text, tail_text };
+	const char *const texts[] = { declarations, inline_text, clang_text, called_text, aside_text, constant_text, tail_text, sites_text };
 	uint64_t h = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)

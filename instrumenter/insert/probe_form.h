@@ -40,11 +40,12 @@ struct probe_form probe_form_of(const char *text, size_t len, const char *const 
 /* False: this form, or this machine, uses plain probes instead. */
 bool probe_form_has_aside(const struct probe_form *form);
 
-/* The declaration of a probe's span, for the unit's site number n. */
-void probe_form_span(const struct probe_form *form, enum probe_kind kind, size_t site, struct str *ret);
+/* The declaration of a probe's span, for the unit's site number n; is_told: it takes the site of the place that it is called from
+ * (probe_sites.h). */
+void probe_form_span(const struct probe_form *form, enum probe_kind kind, size_t site, bool is_told, struct str *ret);
 
-/* Adds the declarations for the top of a unit.  constant, tail, aside: the unit has such probes. */
-void probe_form_add_texts(const struct probe_form *form, bool constant, bool tail, bool aside, struct str *ret);
+/* Adds the declarations for the top of a unit.  constant, tail, aside, sites: the unit has such probes. */
+void probe_form_add_texts(const struct probe_form *form, bool constant, bool tail, bool aside, bool sites, struct str *ret);
 
 /* A number that differs between two vprof programs whose probes differ. */
 uint64_t probe_form_version(void);

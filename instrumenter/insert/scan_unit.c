@@ -396,6 +396,24 @@ uint64_t settings_of(const struct launcher_options *o)
 	return hash_sync(h, o);
 }
 
+/* Calls that are told apart, in its functions, and of them. */
+static uint64_t hash_sites(uint64_t h, const struct unit *u, const struct plan *plan)
+{
+	for (size_t i = 0; plan && plan->sites.cnt && i < u->functions.cnt; i++) {
+		uint64_t key = u->functions.items[i].key;
+
+		for (size_t k = 0; k < plan->sites.cnt; k++) {
+			const struct plan_sites *s = &plan->sites.items[k];
+
+			if (s->caller.key == key)
+				h = hash_u64(hash_u64(h, s->callee.key), (uint64_t)plan_level_of(plan, s->callee.key) << 1 | s->is_reached);
+		}
+		if (plan_tells_callers(plan, key))
+			h = hash_u64(h, key);
+	}
+	return h;
+}
+
 uint64_t probe_set_of(const struct unit *u, const struct launcher_options *o)
 {
 	uint64_t h = probe_form_version();
@@ -409,6 +427,7 @@ uint64_t probe_set_of(const struct unit *u, const struct launcher_options *o)
 		if (no_longer_early || (!f->skipped && o->plan && plan_level_of(o->plan, f->key) != PLAN_OFF))
 			h = hash_u64(hash_u64(h, f->key), plan_is_aside(o->plan, f->key));
 	}
+	h = hash_sites(h, u, o->plan);
 	h = hash_directives(unit_note_hash(h, u, o), u, o);
 	/* The record does not say which primitives a unit uses: a change of the list affects all units. */
 	return hash_sync(h, o);

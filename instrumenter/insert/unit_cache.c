@@ -39,10 +39,19 @@ static bool early_agrees(const struct unit *before, const struct plan *plan)
 	return true;
 }
 
+/* Where calls are is not in the record. */
+static bool needs_calls(const struct unit *before, const struct plan *plan)
+{
+	for (size_t i = 0; plan && plan->sites.cnt && i < before->functions.cnt; i++)
+		if (plan_tells_calls(plan, before->functions.items[i].key))
+			return true;
+	return false;
+}
+
 static bool is_usable(const struct unit *before, const struct launcher_options *o)
 {
 	return before && early_agrees(before, o->plan) && before->known.text && !before->known.has_events && !before->untouched &&
-	       before->known.settings == settings_of(o);
+	       before->known.settings == settings_of(o) && !needs_calls(before, o->plan);
 }
 
 /* A damaged record may contain anything. */

@@ -351,7 +351,9 @@ static void see_call(const struct walk *outer, CXCursor c)
 {
 	struct walk w = *outer;
 	CXCursor target = clang_getCursorReferenced(c);
-	struct parsed_call call = { .caller = w.function, .offset = clang_start(c), .end = clang_end(c) };
+	CXType value = clang_getCanonicalType(clang_getCursorType(c));
+	struct parsed_call call = { .caller = w.function, .offset = clang_start(c), .end = clang_end(c),
+				    .is_scalar = clang_is_scalar(value), .is_void = value.kind == CXType_Void };
 
 	if (w.function != NO_FUNCTION && read_call(&w, c, target, &call) &&
 	    !is_seen(&w, c, call.callee ? call.callee : call.type))

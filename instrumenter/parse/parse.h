@@ -49,6 +49,7 @@ struct parsed_call {
 	size_t callee_body;		/* offset of the callee's '{' if the unit defines it, else 0 */
 	bool callee_static, callee_foreign;
 	bool never_throws;		/* its declaration says so */
+	bool is_scalar, is_void;	/* its value */
 	const char *type;		/* what a target's type must be; NULL in C where there is a callee */
 };
 

@@ -15,6 +15,8 @@
 #include "instrumenter/plan/plan.h"
 
 #define EARLY "early"
+#define SITES "sites"
+#define SITES_REACHED "sites-reached"
 
 static const char plan_magic[] = "vprof-plan 1";
 
@@ -51,8 +53,13 @@ void plan_free(struct plan *p)
 		entry_release(&p->entries.items[i]);
 	for (size_t i = 0; i < p->early.cnt; i++)
 		entry_release(&p->early.items[i]);
+	for (size_t i = 0; i < p->sites.cnt; i++) {
+		entry_release(&p->sites.items[i].caller);
+		entry_release(&p->sites.items[i].callee);
+	}
 	VEC_RELEASE(&p->entries);
 	VEC_RELEASE(&p->early);
+	VEC_RELEASE(&p->sites);
 	map_free(p->by_key);
 	map_free(p->early_keys);
 	free(p);
@@ -111,6 +118,34 @@ void plan_add_early(struct plan *p, uint64_t key, const char *file, uint32_t lin
 	add_early(p, file, line, name);
 }
 
+static struct plan_entry copy_of(const struct plan_entry *e)
+{
+	_cleanup_(freep) char *name = name_in_file(e->key, e->file, e->line, e->name);
+
+	return (struct plan_entry){ .file = xstrdup(e->file), .name = xstrdup(name), .line = e->line, .key = function_key(e->file, e->line, name) };
+}
+
+void plan_add_sites(struct plan *p, const struct plan_entry *caller, const struct plan_entry *callee, bool is_reached)
+{
+	VEC_ADD(&p->sites, (struct plan_sites){ copy_of(caller), copy_of(callee), is_reached });
+}
+
+bool plan_tells_callers(const struct plan *p, uint64_t key)
+{
+	for (size_t i = 0; i < p->sites.cnt; i++)
+		if (p->sites.items[i].callee.key == key)
+			return true;
+	return false;
+}
+
+bool plan_tells_calls(const struct plan *p, uint64_t key)
+{
+	for (size_t i = 0; i < p->sites.cnt; i++)
+		if (p->sites.items[i].caller.key == key)
+			return true;
+	return false;
+}
+
 bool plan_is_early(const struct plan *p, uint64_t key)
 {
 	uint64_t found;
@@ -143,6 +178,37 @@ static bool level_parse(const char *s, enum plan_level *ret)
 		}
 	}
 	return false;
+}
+
+/* Cuts "FILE LINE NAME" off *line, at its tabs; key and name of what was cut. */
+static bool parse_function(char **line, struct plan_entry *ret)
+{
+	char *number = strchr(*line, '\t'), *name = number ? strchr(number + 1, '\t') : NULL, *rest, *end;
+	unsigned long body_line;
+
+	if (!name)
+		return false;
+	rest = name + 1 + strcspn(name + 1, "\t");
+	*number++ = *name++ = '\0';
+	if (*rest)
+		*rest++ = '\0';
+	errno = 0;
+	body_line = strtoul(number, &end, 10);
+	if (errno || *end || end == number || body_line > UINT32_MAX || !**line || !*name)
+		return false;
+	*ret = (struct plan_entry){ .file = *line, .name = name, .line = (uint32_t)body_line, .key = function_key(*line, (uint32_t)body_line, name) };
+	*line = rest;
+	return true;
+}
+
+static bool parse_sites(struct plan *p, char *line, bool is_reached)
+{
+	struct plan_entry caller, callee;
+
+	if (!parse_function(&line, &caller) || !parse_function(&line, &callee) || *line)
+		return false;
+	plan_add_sites(p, &caller, &callee, is_reached);
+	return true;
 }
 
 static bool parse_entry(struct plan *p, char *line)
@@ -178,6 +244,10 @@ static bool parse_plan_line(struct plan *p, char *line)
 		p->sampled = true;
 		return true;
 	}
+	if (starts_with(line, SITES "\t"))
+		return parse_sites(p, line + strlen(SITES "\t"), false);
+	if (starts_with(line, SITES_REACHED "\t"))
+		return parse_sites(p, line + strlen(SITES_REACHED "\t"), true);
 	return parse_entry(p, line);
 }
 
@@ -217,6 +287,18 @@ static void write_entry(struct str *s, const char *level, const struct plan_entr
 		str_addf(s, "%s\t%s\t%u\t%s\n", level, e->file, e->line, e->name);
 }
 
+static bool can_be_written(const struct plan_entry *e)
+{
+	return !strpbrk(e->file, "\t\n") && !strpbrk(e->name, "\t\n");
+}
+
+static void write_sites(struct str *s, const struct plan_sites *x)
+{
+	if (can_be_written(&x->caller) && can_be_written(&x->callee))
+		str_addf(s, "%s\t%s\t%u\t%s\t%s\t%u\t%s\n", x->is_reached ? SITES_REACHED : SITES, x->caller.file, x->caller.line, x->caller.name, x->callee.file,
+			 x->callee.line, x->callee.name);
+}
+
 int plan_write(const char *path, const struct plan *p, struct diag *reterr)
 {
 	_cleanup_(str_release) struct str s = STR_INIT;
@@ -228,6 +310,8 @@ int plan_write(const char *path, const struct plan *p, struct diag *reterr)
 		write_entry(&s, level_names[p->entries.items[i].level], &p->entries.items[i]);
 	for (size_t i = 0; i < p->early.cnt; i++)
 		write_entry(&s, EARLY, &p->early.items[i]);
+	for (size_t i = 0; i < p->sites.cnt; i++)
+		write_sites(&s, &p->sites.items[i]);
 	int err = file_write(path, s.data, s.len, 0644);
 
 	return err < 0 ? diag_set(reterr, EXIT_ENVIRONMENT, err, "cannot write the plan '%s': %s", path,

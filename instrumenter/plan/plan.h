@@ -16,6 +16,11 @@
  * "early" keeps a function without a probe, whatever else the plan says: an ifunc resolver may call it before the program is
  * relocated (resolvers.c), and the resolver is in another file.
  *
+ *	sites		/src/server.c	28	handle	/src/log.c	9	log_append
+ *
+ * "sites": the places in the first function that call the second are told apart (runtime/shared/probe_sites.h); "sites-reached": the
+ * second may also run below the first when another function calls it, so that no such call may come between a place and its call.
+ *
  * "interval": recorded while the thread works on an interval; "always": also outside, so that
  * the holder of a lock has a name.  "dormant": it carries a probe that a run does not switch on.
  */
@@ -38,6 +43,11 @@ struct plan_entry {
 	uint64_t key;			/* function_key() of the three */
 };
 
+struct plan_sites {			/* levels mean nothing */
+	struct plan_entry caller, callee;
+	bool is_reached;
+};
+
 struct plan {
 	enum plan_level all;		/* PLAN_OFF: only the entries */
 	bool sampled;			/* most intervals will not be recorded in full */
@@ -45,6 +55,7 @@ struct plan {
 	struct map *by_key;		/* key -> level; kept by plan_add() */
 	VEC(struct plan_entry) early;	/* levels mean nothing; see plan_add_early() */
 	struct map *early_keys;
+	VEC(struct plan_sites) sites;
 };
 
 /* The identity of a function, as in struct vprof_site. */
@@ -62,6 +73,12 @@ enum plan_level plan_level_of(const struct plan *p, uint64_t key);
 /* From here on its level is PLAN_OFF. */
 void plan_add_early(struct plan *p, uint64_t key, const char *file, uint32_t line, const char *shown);
 bool plan_is_early(const struct plan *p, uint64_t key);
+
+/* From here on the calls of callee in caller are told apart. */
+void plan_add_sites(struct plan *p, const struct plan_entry *caller, const struct plan_entry *callee, bool is_reached);
+/* Whether the function is such a callee, such a caller. */
+bool plan_tells_callers(const struct plan *p, uint64_t key);
+bool plan_tells_calls(const struct plan *p, uint64_t key);
 
 /* Whether the function's probe stands aside, where it costs least if it is not recorded, rather than in the function,
  * where it costs least if it is. */

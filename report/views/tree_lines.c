@@ -155,12 +155,25 @@ static bool carries(const struct node *head, const struct node *n)
 	       n->share >= CHAIN * head->share && head->share >= CHAIN * n->share;
 }
 
+/* A place of several that call the function has its own line: in a chain its name would be the first to be cut. */
+static bool is_one_of_places(const struct walk *w, uint32_t id)
+{
+	const struct node *n = &w->nodes[id];
+
+	for (uint32_t other = n->kind == NODE_FUNCTION && n->call_site ? w->family.first[n->parent] : NODE_NONE; other != NODE_NONE;
+	     other = w->family.next[other])
+		if (other != id && w->nodes[other].kind == NODE_FUNCTION && w->nodes[other].function && n->function &&
+		    strcmp(w->nodes[other].function, n->function) == 0)
+			return true;
+	return false;
+}
+
 /* The last of the chain that begins with head; adds its siblings on the way to r. */
 static uint32_t chain_end(const struct walk *w, uint32_t head, struct rest *r)
 {
 	uint32_t end = head, next;
 
-	while (!w->o->no_collapse && (next = only_child(w, end)) != NODE_NONE &&
+	while (!w->o->no_collapse && !is_one_of_places(w, end) && (next = only_child(w, end)) != NODE_NONE &&
 	       carries(&w->nodes[head], &w->nodes[next])) {
 		for (uint32_t id = w->family.first[end]; id != NODE_NONE; id = w->family.next[id])
 			if (id != next)

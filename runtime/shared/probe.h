@@ -25,6 +25,7 @@
  *		struct vprof_span vprof_span_ __attribute__((cleanup(vprof_out), unused)) =
  *			vprof_in(&vprof_function_0);
  *	(vprof_out_void, where it returns nothing)
+ *	calls from several places that are told apart, and who is called by them: probe_sites.h
  *	an event at this place (interval, queue, lock):
  *		if (vprof_event) vprof_event(KIND, &vprof_labels[0], a, b);
  *	an event when the scope is left (a LOC at @return, ACQUIRED after an acquire):

@@ -14,9 +14,14 @@
  * The root function of an interval begins a moment before the interval does; it is labelled with the first
  * interval inside it.
  */
+#include <stdlib.h>
+#include <string.h>
 #include "base/banned.h"
+#include "base/map.h"
 #include "base/search.h"
 #include "trace/read/replay.h"
+
+#define PLACE '\001'
 
 static void sort_records(struct raw *r);
 static void add_thread(struct reading *rd, const struct raw_invocation *v, size_t cnt);
@@ -90,6 +95,48 @@ void build_invocations(struct reading *rd)
 	VEC_RELEASE(&r->invocations);
 }
 
+/* "log_append\001KEY\001server.c:28": log_append, called there (instrumenter/insert/call_sites.c). */
+static bool is_place(const char *name, uint64_t *ret_key, const char **ret_at)
+{
+	const char *key = name ? strchr(name, PLACE) : NULL, *at = key ? strchr(key + 1, PLACE) : NULL;
+	char *end;
+
+	if (!at)
+		return false;
+	*ret_key = strtoull(key + 1, &end, 16);
+	*ret_at = at + 1;
+	return end == at && **ret_at;
+}
+
+/* Calls from known places are calls of the function; its number where its probe has none. */
+static void find_meanings(struct reading *rd)
+{
+	struct raw *r = &rd->raw;
+	_cleanup_(map_freep) struct map *by_key = map_new();
+
+	rd->meanings = arena_alloc(r->arena, (r->functions.cnt + 1) * sizeof(*rd->meanings));
+	for (uint32_t fid = 1; fid < r->functions.cnt; fid++) {
+		rd->meanings[fid] = (struct number_meaning){ fid - 1, CALL_SITE_NONE };
+		map_set(by_key, r->functions.items[fid].key, fid - 1);
+	}
+	for (uint32_t fid = 1; fid < r->functions.cnt; fid++) {
+		struct function *f = &rd->t->functions.items[fid - 1];
+		uint64_t key, function = fid - 1;
+		const char *at;
+
+		if (!is_place(r->functions.items[fid].name, &key, &at))
+			continue;
+		f->name = arena_strndup(r->arena, f->name, strcspn(f->name, (const char[]){ PLACE, '\0' }));
+		f->key = 0;
+		if (map_get(by_key, key, &function))
+			f->probed = f->registered = false;
+		else
+			f->key = key;
+		map_set(by_key, key, function);
+		rd->meanings[fid] = (struct number_meaning){ (uint32_t)function, trace_add_string(rd->t, &rd->t->call_sites, at) };
+	}
+}
+
 void build_functions(struct reading *rd, uint32_t last_fid)
 {
 	struct raw *r = &rd->raw;
@@ -106,6 +153,7 @@ void build_functions(struct reading *rd, uint32_t last_fid)
 		VEC_ADD(&rd->t->functions, (struct function){ .name = name, .file = f->file, .line = f->line, .key = f->key,
 			.probed = f->level > 0, .registered = true });
 	}
+	find_meanings(rd);
 }
 
 int compare_raw_invocations(const void *a, const void *b)
@@ -193,8 +241,8 @@ bool call_take(struct call_line *l, const struct reading *rd, const struct raw_i
 	if (is_inside_wait(line, &l->wait, &cut))
 		return false;
 	VEC_ADD(&l->open_ends_ns, cut.end_ns);
-	*ret = (struct invocation){ t->tid, label_of(line, &l->change, &cut), cut.fid - 1, CALL_SITE_NONE,
-				    cut.start_ns, cut.end_ns, 0 };
+	*ret = (struct invocation){ t->tid, label_of(line, &l->change, &cut), rd->meanings[cut.fid].function,
+				    rd->meanings[cut.fid].call_site, cut.start_ns, cut.end_ns, 0 };
 	find_plain(l, line);
 	return true;
 }
@@ -202,6 +250,7 @@ bool call_take(struct call_line *l, const struct reading *rd, const struct raw_i
 size_t call_take_plain(struct call_line *l, const struct reading *rd, const struct raw_invocation *v, size_t cnt,
 		       int64_t until_ns, struct invocation *ret)
 {
+	const struct number_meaning *meanings = rd->meanings;
 	ends_of_calls open = l->open_ends_ns;
 	uint64_t tid, sid = l->plain_sid;
 	size_t i = 0;
@@ -214,7 +263,7 @@ size_t call_take_plain(struct call_line *l, const struct reading *rd, const stru
 		int64_t end_ns = nest_call(&open, v[i].start_ns, v[i].end_ns);
 
 		VEC_ADD(&open, end_ns);
-		ret[i] = (struct invocation){ tid, sid, v[i].fid - 1, CALL_SITE_NONE, v[i].start_ns, end_ns, 0 };
+		ret[i] = (struct invocation){ tid, sid, meanings[v[i].fid].function, meanings[v[i].fid].call_site, v[i].start_ns, end_ns, 0 };
 	}
 	l->open_ends_ns = open;
 	return i;

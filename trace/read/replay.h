@@ -31,12 +31,17 @@ struct sid_history {
 	VEC(struct blocked) unknown;	/* when it took no part, after a pause of the recording */
 };
 
+struct number_meaning {		/* of a function's number: the function, perhaps called from a known place */
+	uint32_t function, call_site;
+};
+
 struct reading {
 	struct raw raw;
 	const struct reader_options *options;
 	struct trace *t;		/* the trace being built */
 	struct sid_history *histories;	/* by thread */
 	struct spans *offs;		/* by thread: time off the CPU outside of waits; NULL: none is known */
+	struct number_meaning *meanings;	/* by fid, of raw.functions; in raw.arena */
 	int64_t before_ns;		/* windows (stream.h): when the one before ended; else INT64_MIN */
 	int64_t until_ns;		/* ... when this one ends; else INT64_MAX */
 	bool is_whole;			/* not in windows */
