@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
--- fleet.sql - tables for the rows of vprof export --format digest-tsv, for ClickHouse (18.16 and later).
+-- fleet.sql - tables for the rows of vprof export --format digest-tsv, for ClickHouse (18.16 to 26.7 were tried).
 --
 --	clickhouse-client --multiquery <fleet.sql
 --	vprof export --format digest-tsv --table vprof_node a.vpd | clickhouse-client --query 'INSERT INTO vprof_node FORMAT TabSeparated'

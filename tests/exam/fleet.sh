@@ -114,6 +114,7 @@ if part places; then
 fi
 
 part store && needs clickhouse-server clickhouse-client && test_row "tree by Distributed, on two servers" fleet_clickhouse
+part store && test_row "the same statements on ClickHouse of today" fleet_today
 
 if part canary; then
 	(cd "$build" && make -s tests/exam/gate && tests/exam/gate "${ROUNDS:-100}") || bad=1
