@@ -43,7 +43,8 @@ static void print_progress(const char *text)
 	if (progress_off || !isatty(STDERR_FILENO))
 		return;
 	utf8_add_line(&clean, text);
-	fprintf(stderr, "\r\033[Kvprof: %s", str_cstr(&clean));
+	/* The program that is recorded may write to the same terminal: over this line, not behind it. */
+	fprintf(stderr, "\r\033[Kvprof: %s\r", str_cstr(&clean));
 	fflush(stderr);
 	progress_shown = true;
 }

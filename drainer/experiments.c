@@ -104,6 +104,8 @@ void experiments_open(struct drainer *d, const struct drainer_experiments *x)
 	if (!x)
 		return;
 	d->looked = xcalloc(d->arena.chunk_cnt + 1, sizeof(*d->looked));
+	if (x->only_watches)
+		return;
 	put_keys(d, x);
 	experiment(d)->virtual_clock = x->virtual_clock;
 	d->own_serial = __atomic_add_fetch(&c->serial_cnt, 1, __ATOMIC_RELAXED);
@@ -131,6 +133,13 @@ static void set_clock(struct drainer *d)
 		__atomic_store_n(&experiment(d)->ns_per_tick,
 				 (uint64_t)(((unsigned __int128)(mono - first->mono) << 32) / (ticks - first->ticks)), __ATOMIC_RELEASE);
 	__atomic_store_n(&experiment(d)->waits_ahead, mono - arena_experiment_ns(&d->arena, ticks), __ATOMIC_RELAXED);
+}
+
+double drainer_ns_per_tick(const struct drainer *d)
+{
+	const struct drain_anchor *first = d->anchors.items, *last = first + d->anchors.cnt - 1;
+
+	return d->anchors.cnt > 1 && last->ticks > first->ticks ? (double)(last->mono - first->mono) / (double)(last->ticks - first->ticks) : 0;
 }
 
 static uint64_t now_ns(const struct drainer *d)

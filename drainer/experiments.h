@@ -51,6 +51,7 @@ struct drainer_experiments {
 	/* An event BEGIN, END, DROP, SHIFT or BLOCK of the thread of that serial number; those of a thread in their order. */
 	void (*take)(void *arg, uint64_t serial, enum trace_event kind, uint64_t ticks, const uint64_t *words);
 	void *arg;
+	bool only_watches;		/* nothing is asked of the program: turn and take alone */
 };
 
 struct drainer_experiment_state {
@@ -102,6 +103,9 @@ const char *drainer_label_name(const struct drainer *d, uint64_t label);
 void drainer_kill(const struct drainer *d, int number);
 /* ... and to the command. */
 void drainer_kill_child(const struct drainer *d, int number);
+
+/* Of the trace's clock; 0: not known yet. */
+double drainer_ns_per_tick(const struct drainer *d);
 
 struct drainer_experiment_state drainer_experiment_state(const struct drainer *d);
 

@@ -105,7 +105,7 @@ static void runner_open(struct runner *r, const struct run_blocks_options *o, st
 	r->targets = xcalloc(o->target_cnt + 1, sizeof(*r->targets));
 	for (size_t i = 0; i < o->target_cnt; i++)
 		r->targets[i] = (struct drainer_target){ kind_of(o->targets[i].kind), o->targets[i].disk, o->targets[i].keys.items, o->targets[i].keys.cnt };
-	r->experiments = (struct drainer_experiments){ r->targets, o->virtual_clock, o->target_cnt, turn, take, r };
+	r->experiments = (struct drainer_experiments){ r->targets, o->virtual_clock, o->target_cnt, turn, take, r, false };
 	r->rounds = (struct rounds){ .o = o, .ret = ret, .began_ns = clock_ns(), .random = o->seed ? o->seed : random_seed() };
 }
 

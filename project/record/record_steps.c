@@ -26,6 +26,7 @@
 #include "project/record/record_digests.h"
 #include "project/record/record_opened.h"
 #include "project/record/record_requests.h"
+#include "project/record/record_progress.h"
 #include "project/record/record_steps.h"
 #include "project/runs/recording.h"
 #include "project/record/sample_plan.h"
@@ -230,6 +231,7 @@ static void tell_missing_names(const struct args *command, const struct plan *pl
 
 static int open_drainer(struct store *s, const struct run *run, const struct args *command, const struct record_options *o,
 			const struct record_requests *q, struct record_digests *digests, struct record_opened *opened, struct met *met,
+			const struct record_progress *progress,
 			struct drainer **ret, struct diag *reterr)
 {
 	_cleanup_(freep) char *dir = run_dir(s, run->number), *trace = path_join(dir, "trace.vpt");
@@ -258,7 +260,7 @@ static int open_drainer(struct store *s, const struct run *run, const struct arg
 		.sample_of = o->sample.of,
 		.sample_by_trace = o->sample_by_trace,
 		.budget = budget_of(o),
-		.experiments = o->experiments,
+		.experiments = o->experiments ? o->experiments : progress ? &progress->watch : NULL,
 		.turn = digests->every_ns ? record_digests_turn : NULL,
 		.turn_arg = digests,
 		.notes_order = o->notes_order,
@@ -387,6 +389,12 @@ char *record_command_text(const struct args *command)
 	return str_take(&text);
 }
 
+/* Of a look what matters is the kernel's side; experiments say themselves how far they are. */
+static bool tells_progress(const struct record_options *o)
+{
+	return isatty(STDERR_FILENO) && !o->experiments && !o->requests;
+}
+
 static int run_and_drain(struct store *s, struct run *run, const struct args *command,
 			 const struct record_options *o, struct record_requests *q,
 			 struct record_digests *digests, struct drainer_stats *stats, struct met *met, uint64_t *kernel_records,
@@ -399,7 +407,12 @@ static int run_and_drain(struct store *s, struct run *run, const struct args *co
 	enum kernel_mode kernel = o->kernel;
 	unsigned invited = 0;
 	struct record_opened opened = { s, o->attach };
-	int r = open_drainer(s, run, command, o, q, digests, &opened, met, &drainer, reterr);
+	_cleanup_(freep) struct record_progress *progress = tells_progress(o) ? xmalloc(sizeof(*progress)) : NULL;
+	int r;
+
+	if (progress)
+		record_progress_init(progress, started_ns);
+	r = open_drainer(s, run, command, o, q, digests, &opened, met, progress, &drainer, reterr);
 
 	/* Records are not recovered where parts of the trace go, unless windows still need them. */
 	if (r == 0 && ((!o->keep_ns && !o->keep_bytes) || digests->every_ns))
@@ -427,6 +440,7 @@ static int run_and_drain(struct store *s, struct run *run, const struct args *co
 	q->no_pause = recorder;
 	if (r == 0)
 		r = drain(drainer, command, o, q, digests, dir, stats, &run->exit_status, reterr);
+	progress_done();
 	*kernel_records = record_kernel_close(recorder, o);
 	run->duration_ns = now_ns(CLOCK_MONOTONIC) - started_ns;
 	run->status = r < 0 || (stats->processes == 0 && *kernel_records == 0) ? RUN_FAILED : RUN_RECORDED;
