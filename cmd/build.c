@@ -134,7 +134,7 @@ static void print_summary(const units *list)
 
 static int build(struct store *s, const struct config *c, char *const *given, struct diag *reterr)
 {
-	const struct build_options options = { arg_jobs, arg_verbose, false };
+	const struct build_options options = { .jobs = arg_jobs, .verbose = arg_verbose };
 	_cleanup_(args_release) struct args command = ARGS_INIT;
 	_cleanup_(freep) char *path = plan_path(), *dir = build_dir();
 	_cleanup_(units_release) units scanned = { 0 };

@@ -45,6 +45,9 @@ static void loop_release(struct loop *l)
 	iterate_graph_release(&l->graph);
 	plan_free(l->built);
 	VEC_RELEASE(&l->sites);
+	for (size_t i = 0; i < l->absent.cnt; i++)
+		free(l->absent.items[i]);
+	VEC_RELEASE(&l->absent);
 	json_decref(l->rounds);
 	run_release(&l->run);
 	findings_free(l->findings);
@@ -180,7 +183,7 @@ static void take_settings(struct loop *l)
 	l->restart = arg_restart;
 	l->uncalled = arg_uncalled;
 	l->ignore_status = arg_ignore_status;
-	l->build = (struct build_options){ arg_jobs, arg_verbose, !arg_verbose };
+	l->build = (struct build_options){ arg_jobs, arg_verbose, !arg_verbose, iterate_is_absent, l };
 	l->record = (struct record_options){ .buffer_mib = arg_buffer_mib,
 					     .stdout_to_stderr = l->json, .config = &l->config, .from_arrival = arg_from_arrival,
 					     .kernel = arg_from_arrival ? KERNEL_MODE_REQUIRE : KERNEL_MODE_OFF };

@@ -8,6 +8,7 @@
  *	iterate_start.c		what it began with
  *	iterate_resume.c	an iteration that was interrupted goes on
  *	iterate_sites.c		calls from several places of one function
+ *	iterate_absent.c	units of programs that do not run
  *	iterate_missing.c	what was planned and not recorded
  *	iterate_uncalled.c	functions that need no probe, because earlier runs never called them
  *	iterate_ask.c		--ask: what the user wants to know more about
@@ -45,6 +46,7 @@ struct loop {
 	struct refinement *refinement;
 	struct plan *built;		/* the last plan that built, or NULL */
 	VEC(struct loop_sites) sites;	/* found so far */
+	VEC(char *) absent;		/* objects that are in no program of the latest run */
 	struct style style;		/* stderr */
 
 	/* results so far */
@@ -76,6 +78,10 @@ int iterate_retrace(struct loop *l, struct diag *reterr);
 /* Adds to l->sites what the findings have, and says so (tells).  False: nothing new.  The plan with them. */
 bool iterate_find_sites(struct loop *l, bool tells);
 void iterate_plan_sites(const struct loop *l, struct plan *plan);
+
+/* After l->run, under the plan l->built: l->absent; whether the unit is among them (struct build_options). */
+int iterate_find_absent(struct loop *l, struct diag *reterr);
+bool iterate_is_absent(const struct unit *u, const void *loop);
 
 /* Finds the functions that the plan of l->run added and that were not recorded.  For round_release(). */
 int iterate_find_missing(const struct loop *l, struct round *round, struct diag *reterr);

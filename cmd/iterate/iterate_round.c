@@ -130,6 +130,8 @@ int iterate_judge(struct loop *l, struct diag *reterr)
 	int r = round_begin(l, &round, reterr);
 
 	if (r == 0)
+		r = iterate_find_absent(l, reterr);
+	if (r == 0)
 		r = decide(l, &round, reterr);
 	if (r == 0)
 		r = keep_round(l, &round, reterr);

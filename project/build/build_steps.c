@@ -300,6 +300,20 @@ static void show_progress(unsigned done, unsigned total, void *arg)
 	progress_line("recompiling %u of %u units", done, total);
 }
 
+static int rebuild_wanted(const units *scanned, const struct launcher_options *launcher, const struct build_options *o, unsigned jobs,
+			  struct diag *reterr)
+{
+	units wanted = { NULL, 0, 0 };
+	int rebuilt;
+
+	for (size_t i = 0; i < scanned->cnt; i++)
+		if (!o->leaves || !o->leaves(scanned->items[i], o->leaves_arg))
+			VEC_ADD(&wanted, scanned->items[i]);
+	rebuilt = rebuild_changed(&wanted, launcher, jobs, show_progress, NULL, reterr);
+	VEC_RELEASE(&wanted);
+	return rebuilt;
+}
+
 int build_apply(struct store *s, units *scanned, struct plan *plan, const struct args *command,
 		const struct build_options *o, struct diag *reterr)
 {
@@ -318,8 +332,7 @@ int build_apply(struct store *s, units *scanned, struct plan *plan, const struct
 		return r;
 	context.options.verbose = o->verbose;
 
-	int rebuilt = rebuild_changed(scanned, &context.options, jobs ? jobs : 1, show_progress, NULL,
-				      reterr);
+	int rebuilt = rebuild_wanted(scanned, &context.options, o, jobs ? jobs : 1, reterr);
 
 	progress_done();
 	if (rebuilt <= 0)

@@ -15,6 +15,8 @@ struct build_options {
 	unsigned jobs;			/* 0: one a core */
 	bool verbose;
 	bool quiet;			/* show the build's output only if it fails */
+	bool (*leaves)(const struct unit *u, const void *arg);	/* build_apply() does not compile that unit; NULL: all */
+	const void *leaves_arg;
 };
 
 /* command_name: the subcommand, for the message if there is no command. */
