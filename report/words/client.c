@@ -162,6 +162,6 @@ char *client_text(const struct findings *f, const struct client *c, bool utf8)
 			 text_ns(theirs, c->p99_ns, utf8));
 	if ((isnan(held) ? p99_held : held) < HELD_LEAST)
 		str_add(&s, ". What varies is before the interval begins, after it ends, or in the client: begin it where the request arrives "
-			    "(vprof check)");
+			    "(vprof record --from-arrival; vprof check)");
 	return str_take(&s);
 }

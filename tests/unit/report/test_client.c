@@ -93,7 +93,7 @@ static void test_held(void **state)
 	assert_true(isnan(client_variance_held(f, &c)));
 	text = client_text(f, &c, false);
 	assert_string_equal(text, "the interval's p99 is 3.00 ms, your client's 60.0 ms. What varies is before the interval begins, after it ends, "
-				  "or in the client: begin it where the request arrives (vprof check)");
+				  "or in the client: begin it where the request arrives (vprof record --from-arrival; vprof check)");
 	free(text);
 	c = (struct client){ .has_sd = true, .sd_ns = 1.05e6 };
 	text = client_text(f, &c, false);
