@@ -490,7 +490,7 @@ CREATE TABLE IF NOT EXISTS experiment (			-- one target, so much faster
 	run		INTEGER NOT NULL REFERENCES run(number),
 	position	INTEGER NOT NULL,
 	target		TEXT NOT NULL,		-- as in --target
-	kind		TEXT NOT NULL,		-- function, body, pc, io, lock, device; predicted only: wait, queue, runqueue
+	kind		TEXT NOT NULL,		-- function, body, pc, io, lock, device; predicted only: wait, queue, runqueue, cpus
 	function	TEXT,
 	file		TEXT,
 	speedup		REAL NOT NULL,		-- 0.5: it takes half as long

@@ -58,5 +58,5 @@ void experiment_warnings(struct experiments *e, const struct experiment_facts *f
 	if (f->sleeps_until && !f->virtual_clock)
 		WARN(e, "deadline",
 		     "the program sleeps until a given time, and its clocks run in real time: a load generator"
-		     " sends more requests than it would; do not rely on quantiles or throughput");
+		     " sends more requests than it would; do not rely on quantiles or throughput, or ask with --virtual-clock");
 }

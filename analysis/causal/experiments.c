@@ -69,6 +69,13 @@ const char *asked_kind_name(enum asked_kind kind)
 	return kind_names[kind];
 }
 
+static bool is_cpu_cnt(const char *text)
+{
+	unsigned long cnt = strtoul(text, NULL, 10);
+
+	return text[strspn(text, "0123456789")] == '\0' && cnt >= 1 && cnt <= CPUS_MOST;
+}
+
 /* Some words stand alone, others stand before a name. */
 bool experiment_target_parse(const char *text, enum asked_kind *ret_kind, const char **ret_name)
 {
@@ -80,6 +87,7 @@ bool experiment_target_parse(const char *text, enum asked_kind *ret_kind, const 
 		{ "io", ASKED_IO, true }, { "queue", ASKED_QUEUE, true }, { "runqueue", ASKED_RUNQUEUE, true },
 		{ "io@", ASKED_IO, false }, { "body:", ASKED_BODY, false }, { "pc:", ASKED_PC, false },
 		{ "lock:", ASKED_LOCK, false }, { "disk:", ASKED_DEVICE, false }, { "wait:", ASKED_WAIT, false },
+		{ "cpus:", ASKED_CPUS, false },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
@@ -87,7 +95,7 @@ bool experiment_target_parse(const char *text, enum asked_kind *ret_kind, const 
 			continue;
 		*ret_kind = words[i].kind;
 		*ret_name = words[i].alone ? NULL : text + strlen(words[i].text);
-		return words[i].alone || **ret_name;
+		return words[i].kind == ASKED_CPUS ? is_cpu_cnt(*ret_name) : words[i].alone || **ret_name;
 	}
 	*ret_kind = ASKED_FUNCTION;
 	*ret_name = text;

@@ -32,7 +32,7 @@ const char *gain_metric_key(enum gain_metric m);
 bool gain_metric_parse(const char *name, enum gain_metric *ret);
 double gain_metric_quantile(enum gain_metric m);		/* 0.99; 0: the metric is not a quantile */
 
-/* What is made faster.  Only a replay (replay.h) accepts the last three. */
+/* What is made faster.  Only a replay (replay.h) accepts the last four. */
 #define ASKED_KINDS(X)	\
 	X(FUNCTION, "function")	\
 	X(BODY,	    "body")	\
@@ -42,7 +42,8 @@ double gain_metric_quantile(enum gain_metric m);		/* 0.99; 0: the metric is not 
 	X(DEVICE,   "device")	\
 	X(WAIT,	    "wait")	\
 	X(QUEUE,    "queue")	\
-	X(RUNQUEUE, "runqueue")
+	X(RUNQUEUE, "runqueue")	\
+	X(CPUS,	    "cpus")
 
 enum asked_kind {
 #define X(id, name) ASKED_##id,
@@ -53,7 +54,10 @@ enum asked_kind {
 
 const char *asked_kind_name(enum asked_kind kind);
 
-/* "io@read_block" -> ASKED_IO, *ret_name "read_block", which points into text; "io": NULL.  Returns false if text is no target. */
+enum { CPUS_MOST = 8192 };
+
+/* "io@read_block" -> ASKED_IO, *ret_name "read_block", which points into text; "io": NULL.  "cpus:8" -> "8", a number from 1 to
+ * CPUS_MOST.  Returns false if text is no target. */
 bool experiment_target_parse(const char *text, enum asked_kind *ret_kind, const char **ret_name);
 
 /* Only a replay can answer it: a running thread cannot wait faster, and pausing other threads would free the CPUs in question.

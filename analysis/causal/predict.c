@@ -168,6 +168,7 @@ static void refuse_untouched(const struct predictor *p, const char *target, enum
 		experiments_refuse(e, target, "no task waited for a worker", NULL);
 		break;
 	case ASKED_RUNQUEUE:
+	case ASKED_CPUS:
 		experiments_refuse(e, target, "the trace does not say when threads waited for a CPU",
 				   "vprof record --kernel, then ask again");
 		break;
@@ -217,7 +218,7 @@ static void add_experiment(const struct predictor *p, const char *target, enum a
 	struct experiment x = {
 		.target = arena_strdup(e->arena, target), .kind = kind, .speedup = speedup, .interval_cnt = o->cnt,
 	};
-	const struct function *f = name && kind != ASKED_DEVICE ? find_function(p, name) : NULL;
+	const struct function *f = name && kind != ASKED_DEVICE && kind != ASKED_CPUS ? find_function(p, name) : NULL;
 
 	x.function = f ? arena_strdup(e->arena, name) : NULL;
 	x.file = f && f->file ? arena_strdup(e->arena, f->file) : NULL;
@@ -233,6 +234,11 @@ bool predictor_ask(struct predictor *p, const char *target, const double *speedu
 
 	if (!experiment_target_parse(target, &q.kind, &q.name)) {
 		experiments_refuse(e, target, "it is not a target", NULL);
+		return false;
+	}
+	if (q.kind == ASKED_CPUS && p->t->cpu_use.ns && !p->t->cpu_use.kernel_knows) {
+		experiments_refuse(e, target, "without the kernel's side the trace does not say when threads were on a CPU",
+				   "vprof record --kernel, then ask again");
 		return false;
 	}
 	if (kind_is_replayed_only(q.kind)) {

@@ -22,6 +22,8 @@ struct state {
 	size_t at;			/* its current step */
 	uint32_t next;
 	bool was_woken;			/* to try its TAKE again */
+	bool has_cpu;			/* one of cpu_cnt */
+	int64_t done_ns, ran_ns;	/* of its WORK; since it has the CPU */
 };
 
 struct entry {
@@ -36,6 +38,8 @@ struct world {
 	struct state *states;
 	struct list *resource_lists, *event_lists;
 	uint32_t *units;		/* free ones of each resource */
+	struct list cpu_list;		/* strands that could work */
+	uint32_t cpus_free;
 	bool *posted;
 	struct entry *heap;
 	size_t heap_cnt;
@@ -124,6 +128,53 @@ static enum then wait_in(struct world *w, struct list *l, uint32_t strand)
 	return THEN_LET_GO;
 }
 
+/* The strand that waits for it longest gets it. */
+static void give_cpu(struct world *w, uint32_t strand, int64_t now)
+{
+	uint32_t next;
+
+	if (!w->states[strand].has_cpu)
+		return;
+	w->states[strand].has_cpu = false;
+	next = list_take(w, &w->cpu_list);
+	if (next == NONE) {
+		w->cpus_free++;
+		return;
+	}
+	w->states[next].has_cpu = true;
+	w->states[next].ran_ns = 0;
+	heap_add(w, next, now);
+}
+
+/* A part of the step at a time, so that nobody who comes meanwhile waits for longer than a slice. */
+static enum then work(struct world *w, uint32_t strand, const struct replay_step *step, int64_t *now)
+{
+	struct state *s = &w->states[strand];
+	int64_t ns = step->ns - s->done_ns;
+
+	if (s->has_cpu && s->ran_ns >= w->p->slice_ns && w->cpu_list.first != NONE)
+		give_cpu(w, strand, *now);
+	else if (!s->has_cpu && w->cpus_free) {
+		w->cpus_free--;
+		s->has_cpu = true;
+		s->ran_ns = 0;
+	}
+	if (!s->has_cpu)
+		return wait_in(w, &w->cpu_list, strand);
+	if (s->ran_ns >= w->p->slice_ns)
+		s->ran_ns = 0;
+	if (ns > w->p->slice_ns - s->ran_ns)
+		ns = w->p->slice_ns - s->ran_ns;
+	s->done_ns += ns;
+	s->ran_ns += ns;
+	*now = sum_saturated(*now, ns);
+	if (s->done_ns == step->ns) {
+		s->done_ns = 0;
+		s->at++;
+	}
+	return THEN_LATER;
+}
+
 static const struct replay_step *current_step(const struct world *w, uint32_t strand)
 {
 	return &w->p->steps.items[w->p->strands.items[strand].first + w->states[strand].at];
@@ -197,7 +248,9 @@ static enum then do_step(struct world *w, uint32_t strand, const struct replay_s
 
 	switch (step->op) {
 	case OP_WORK:
+		return w->p->cpu_cnt ? work(w, strand, step, now) : pass_time(s, step, now);
 	case OP_OFF:
+		give_cpu(w, strand, *now);
 		return pass_time(s, step, now);
 	case OP_TAKE:
 	case OP_TAKE_ALL:
@@ -232,13 +285,16 @@ static void go_on(struct world *w, uint32_t strand, int64_t now)
 	while (s->at < x->cnt) {
 		enum then then = do_step(w, strand, &w->p->steps.items[x->first + s->at], &now);
 
-		if (then == THEN_LET_GO)
+		if (then == THEN_LET_GO) {
+			give_cpu(w, strand, now);
 			return;
+		}
 		if (then == THEN_LATER && w->heap_cnt && w->heap[0].ns <= now) {
 			heap_add(w, strand, now);
 			return;
 		}
 	}
+	give_cpu(w, strand, now);
 }
 
 static struct list *lists_new(size_t cnt)
@@ -263,6 +319,7 @@ static void world_init(struct world *w, const struct replay_program *p, struct r
 		.resource_lists = lists_new(p->resources.cnt), .event_lists = lists_new(p->event_cnt),
 		.units = xcalloc(p->resources.cnt + 1, sizeof(uint32_t)), .posted = xcalloc(p->event_cnt + 1, sizeof(bool)),
 		.heap = xcalloc(p->strands.cnt + 1, sizeof(struct entry)),
+		.cpu_list = { NONE, NONE }, .cpus_free = p->cpu_cnt,
 	};
 	if (p->resources.cnt)
 		memcpy(w->units, p->resources.items, p->resources.cnt * sizeof(*w->units));

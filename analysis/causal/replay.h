@@ -8,7 +8,7 @@
  * Times are ns from 0.  A step begins when the step before it is done.  If two strands want the same thing at the same time, the
  * strand that came first gets it.
  *
- *	WORK ns		the strand runs; each strand has a CPU
+ *	WORK ns		the strand runs: on a CPU of its own, or on one of cpu_cnt, first come, first served
  *	OFF ns		the strand is off the CPU for that long, whatever the others do: a disk, a timer, another program
  *	TAKE resource	waits until a unit is free (a lock has one, a pool one per worker); first come, first served
  *	GIVE resource	passes a unit to the strand that has waited longest
@@ -16,6 +16,8 @@
  *	AWAIT event	waits until the event is posted, then ns more; continues at once if it was posted before
  *	POST event
  *	BEGIN, END	of an interval
+ *
+ * With cpu_cnt CPUs a strand keeps its CPU until it is off or waits; after slice_ns it goes to the end of the queue, if others wait there.
  *
  * A TAKE with a time is that of a lock whose waiters sleep: who lets it go wakes the one that waited longest, which takes that long
  * to come back and then tries again; who asks meanwhile gets it before.  Who need not wait loses no time.
@@ -47,6 +49,8 @@ struct replay_program {
 	VEC(struct replay_strand) strands;
 	VEC(uint32_t) resources;	/* units of each, free at the beginning */
 	uint32_t event_cnt, interval_cnt;
+	uint32_t cpu_cnt;		/* 0: one for each strand */
+	int64_t slice_ns;		/* above 0, if cpu_cnt is */
 };
 
 void replay_program_release(struct replay_program *p);

@@ -20,6 +20,7 @@
 #include "base/saturate.h"
 
 #define NONE UINT32_MAX
+#define SLICE_NS 3000000		/* about what Linux gives a thread while others wait */
 
 bool replay_counts(const struct interval *iv, uint32_t name)
 {
@@ -155,7 +156,7 @@ static void find_inside(struct build *b)
 {
 	bool own = b->q->kind == ASKED_BODY || b->q->kind == ASKED_PC || b->q->kind == ASKED_WAIT;
 
-	if (!b->q->name || b->q->kind == ASKED_DEVICE)
+	if (!b->q->name || b->q->kind == ASKED_DEVICE || b->q->kind == ASKED_CPUS)
 		return;
 	for (size_t i = 0; i < b->t->invocations.cnt; i++) {
 		uint32_t parent = b->tl->parents[i];
@@ -190,6 +191,12 @@ static bool is_of_device(const struct build *b, uint32_t thread, const struct se
 	return false;
 }
 
+/* Time in the run queue is gone; of so many CPUs, the replay says itself who waits. */
+static bool is_without_runqueue(const struct build *b)
+{
+	return b->q->kind == ASKED_RUNQUEUE || b->q->kind == ASKED_CPUS;
+}
+
 /* Whether the question shortens that stretch. */
 static bool is_touched(const struct build *b, uint32_t thread, size_t segment, uint32_t innermost)
 {
@@ -208,6 +215,7 @@ static bool is_touched(const struct build *b, uint32_t thread, size_t segment, u
 	case ASKED_LOCK:
 		return b->held_cnt && (s->state == STATE_RUNNING || is_outside_wait(b, segment));
 	case ASKED_RUNQUEUE:
+	case ASKED_CPUS:
 		return state_is_runqueue(s->state);
 	case ASKED_WAIT:
 		return is_inside(b, innermost) && state_has_waker(s->state) && !is_outside_wait(b, segment);
@@ -295,7 +303,7 @@ static void add_wait(struct build *b, uint32_t thread, size_t segment, int64_t a
 		if (b->q->speedup > 0)
 			return;
 	}
-	if (b->q->kind == ASKED_RUNQUEUE && after_ns > 0) {
+	if (is_without_runqueue(b) && after_ns > 0) {
 		b->touched++;
 		after_ns = shortened(b, after_ns);
 	}
@@ -306,7 +314,7 @@ static void add_sync(struct build *b, uint32_t number)
 {
 	const struct replay_sync_op *x = &b->sync.ops[number];
 	bool takes = x->op == OP_TAKE || x->op == OP_TAKE_ALL;
-	int64_t delay_ns = b->q->kind == ASKED_RUNQUEUE ? shortened(b, x->delay_ns) : x->delay_ns;
+	int64_t delay_ns = is_without_runqueue(b) ? shortened(b, x->delay_ns) : x->delay_ns;
 
 	if (x->is_target && takes)
 		b->held_cnt++;
@@ -524,6 +532,11 @@ uint64_t replay_build(const struct timeline *tl, uint32_t interval, const struct
 	if (q->kind == ASKED_QUEUE && b.pools.busiest != NONE) {
 		b.touched++;
 		ret->resources.items[b.pool_resource + b.pools.busiest] += q->speedup > 0;
+	}
+	if (q->kind == ASKED_CPUS && q->speedup > 0) {
+		ret->cpu_cnt = (uint32_t)strtoul(q->name, NULL, 10);
+		ret->slice_ns = SLICE_NS;
+		b.touched += tl->trace->cpu_use.kernel_knows;	/* fewer CPUs change a run that never waited for one */
 	}
 	find_inside(&b);
 	add_threads(&b);

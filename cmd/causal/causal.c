@@ -66,7 +66,7 @@ static int parse_targets(struct causal_request *q)
 		if (!experiment_target_parse(q->targets.items[i], &kind, &name))
 			return fail_now(EXIT_USAGE,
 					"FUNCTION, body:FUNCTION, pc:FUNCTION, io, io@FUNCTION, lock:NAME, disk:NAME; with --predict also"
-					" wait:NAME, queue, runqueue", "--target '%s' names nothing", q->targets.items[i]);
+					" wait:NAME, queue, runqueue, cpus:N", "--target '%s' names nothing", q->targets.items[i]);
 	}
 	return EXIT_DONE;
 }
@@ -177,7 +177,7 @@ static int causal_run(int argc, char **argv)
 static const struct option_desc causal_options[] = {
 	{ 0, "target", "T", OPT_STRS, &arg_targets,
 	  "make this faster: FUNCTION, body:FUNCTION, pc:FUNCTION, io, io@FUNCTION, lock:NAME, disk:NAME; with --predict also"
-	  " wait:NAME, queue, runqueue; may be repeated (default: the factors of the latest run)" },
+	  " wait:NAME, queue, runqueue, cpus:N; may be repeated (default: the factors of the latest run)" },
 	{ 0, "speedups", "LIST", OPT_STR, &arg_speedups, "by how many per cent (default 25,50,75,100)" },
 	{ 0, "metric", "M", OPT_STRS, &arg_metrics,
 	  "judge by mean, variance, p50, p90, p99, p99.9 or throughput; may be repeated, the first"

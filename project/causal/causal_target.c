@@ -93,8 +93,9 @@ int causal_target_find(struct store *s, struct causal_target *t, struct causal_r
 		return refuse(t, ret_refusal, xstrdup("time in a queue cannot be made shorter, only the work of the threads that take from it"),
 			      xstrdup("the functions of the threads that take from it; vprof causal --predict --target queue"));
 	case ASKED_RUNQUEUE:
+	case ASKED_CPUS:
 		return refuse(t, ret_refusal, xstrdup("more CPUs cannot be imitated: paused threads free theirs"),
-			      xstrdup("vprof causal --predict --target runqueue"));
+			      xasprintf("vprof causal --predict --target %s", t->text));
 	case ASKED_DEVICE:
 		return find_disk(t, ret_refusal);
 	case ASKED_PC:

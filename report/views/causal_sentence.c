@@ -43,6 +43,9 @@ static void add_premise(struct str *to, const struct experiment *x)
 	case ASKED_RUNQUEUE:
 		str_add(to, "A CPU for each thread, always free,");
 		return;
+	case ASKED_CPUS:
+		str_addf(to, "With %s CPU%s, which no other program uses, the run", name, strcmp(name, "1") ? "s" : "");
+		return;
 	default:
 		str_addf(to, "Making %s %.3g %% faster", x->target, 100 * x->speedup);
 	}

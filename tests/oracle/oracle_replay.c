@@ -88,6 +88,11 @@ struct slow {
 	int64_t touched_ns[8];			/* the thread that took a lock, wanted it or let it go: for ties */
 	uint32_t touched_by[8];
 	bool posted[256];
+	struct on_cpu {
+		bool has, waits;	/* a CPU; for one */
+		int64_t came;		/* to the run queue */
+		int64_t ran, done;	/* since it has the CPU; of its WORK */
+	} cpu[ORACLE_THREADS_MAX];
 	uint32_t function;
 	unsigned quarters;
 	int64_t now;
@@ -148,6 +153,13 @@ static bool advance(struct slow *s, uint32_t thread)
 
 	switch (step->op) {
 	case OP_WORK:
+		if (s->o->cpu_cnt && s->cpu[thread].done < length(s, step))
+			return false;
+		if (s->o->cpu_cnt) {
+			s->cpu[thread].done = 0;
+			break;
+		}
+		/* Fall through. */
 	case OP_OFF:
 		if (s->until[thread] < 0)
 			s->until[thread] = s->now + length(s, step);
@@ -185,6 +197,90 @@ static bool advance(struct slow *s, uint32_t thread)
 	return true;
 }
 
+/* ---- CPUs ---- */
+
+static bool wants_cpu(const struct slow *s, uint32_t thread)
+{
+	return s->at[thread] < s->o->step_cnt[thread] && s->o->steps[thread][s->at[thread]].op == OP_WORK;
+}
+
+static uint32_t first_that_waits(const struct slow *s)
+{
+	uint32_t first = ORACLE_NONE;
+
+	for (uint32_t i = 0; i < s->o->thread_cnt; i++)
+		if (s->cpu[i].waits && (first == ORACLE_NONE || s->cpu[i].came < s->cpu[first].came))
+			first = i;
+	return first;
+}
+
+static void queue_up(struct slow *s, uint32_t thread)
+{
+	s->cpu[thread].has = false;
+	s->cpu[thread].waits = true;
+	s->cpu[thread].came = s->now;
+}
+
+/* Who has a CPU in this nanosecond.  What two threads do to the queue at the same time is a tie. */
+static void share_cpus(struct slow *s)
+{
+	unsigned came_cnt = 0, left_cnt = 0, over_cnt = 0, has_cnt = 0;
+	uint32_t next;
+
+	for (uint32_t i = 0; i < s->o->thread_cnt; i++) {
+		struct on_cpu *c = &s->cpu[i];
+
+		left_cnt += c->has && !wants_cpu(s, i);
+		c->has = c->has && wants_cpu(s, i);
+		if (wants_cpu(s, i) && !c->has && !c->waits) {
+			queue_up(s, i);
+			came_cnt++;
+		}
+	}
+	for (uint32_t i = 0; i < s->o->thread_cnt; i++) {
+		struct on_cpu *c = &s->cpu[i];
+
+		over_cnt += c->has && c->ran == s->o->slice_ns;
+		if (c->has && c->ran == s->o->slice_ns) {
+			c->ran = 0;
+			if (first_that_waits(s) != ORACLE_NONE)
+				queue_up(s, i);
+		}
+		has_cnt += c->has;
+	}
+	if (s->now && (came_cnt > 1 || (over_cnt && came_cnt + left_cnt + over_cnt > 1)))
+		s->run->tie = true;
+	for (; has_cnt < s->o->cpu_cnt && (next = first_that_waits(s)) != ORACLE_NONE; has_cnt++)
+		s->cpu[next] = (struct on_cpu){ .has = true, .done = s->cpu[next].done };
+}
+
+static void note_piece(struct slow *s, uint32_t thread)
+{
+	bool runs = s->cpu[thread].has;
+
+	for (size_t i = s->run->pieces.cnt; i > 0; i--) {
+		struct oracle_piece *last = &s->run->pieces.items[i - 1];
+
+		if (last->thread != thread)
+			continue;
+		if (last->runs != runs || last->to_ns != s->now)
+			break;
+		last->to_ns++;
+		return;
+	}
+	VEC_ADD(&s->run->pieces, (struct oracle_piece){ thread, runs, s->now, s->now + 1 });
+}
+
+static void spend_nanosecond(struct slow *s)
+{
+	for (uint32_t i = 0; i < s->o->thread_cnt; i++) {
+		if (wants_cpu(s, i))
+			note_piece(s, i);
+		s->cpu[i].ran += s->cpu[i].has;
+		s->cpu[i].done += s->cpu[i].has;
+	}
+}
+
 void oracle_run(const struct oracle_program *o, uint32_t function, unsigned quarters, struct oracle_run *ret)
 {
 	struct slow s = { .o = o, .run = ret, .function = function, .quarters = quarters };
@@ -192,7 +288,7 @@ void oracle_run(const struct oracle_program *o, uint32_t function, unsigned quar
 
 	*ret = (struct oracle_run){
 		xcalloc(o->interval_cnt, sizeof(int64_t)), xcalloc(o->interval_cnt, sizeof(int64_t)),
-		xcalloc(ORACLE_THREADS_MAX, sizeof(*ret->spans)), false, 0,
+		xcalloc(ORACLE_THREADS_MAX, sizeof(*ret->spans)), { NULL, 0, 0 }, false, 0,
 	};
 	for (uint32_t i = 0; i < 8; i++) {
 		s.holder[i] = ORACLE_NONE;
@@ -212,6 +308,10 @@ void oracle_run(const struct oracle_program *o, uint32_t function, unsigned quar
 				left += s.at[i] < o->step_cnt[i];
 			}
 		}
+		if (o->cpu_cnt) {
+			share_cpus(&s);
+			spend_nanosecond(&s);
+		}
 	}
 }
 
@@ -220,6 +320,7 @@ void oracle_run_release(struct oracle_run *r)
 	free(r->begin_ns);
 	free(r->end_ns);
 	free(r->spans);
+	VEC_RELEASE(&r->pieces);
 }
 
 static bool are_same(const struct oracle_program *o, const struct oracle_run *before, const struct oracle_run *after, bool locks_too)
@@ -246,7 +347,8 @@ bool oracle_same_awaits(const struct oracle_program *o, const struct oracle_run 
 
 void oracle_strands(const struct oracle_program *o, struct replay_program *ret)
 {
-	*ret = (struct replay_program){ .event_cnt = o->event_cnt, .interval_cnt = o->interval_cnt };
+	*ret = (struct replay_program){ .event_cnt = o->event_cnt, .interval_cnt = o->interval_cnt, .cpu_cnt = o->cpu_cnt,
+					.slice_ns = o->slice_ns };
 	for (uint32_t i = 0; i < o->lock_cnt; i++)
 		VEC_ADD(&ret->resources, 1);
 	for (uint32_t i = 0; i < o->thread_cnt; i++) {
@@ -260,11 +362,11 @@ void oracle_strands(const struct oracle_program *o, struct replay_program *ret)
 	}
 }
 
-static void add_step_text(struct str *to, uint32_t thread, const struct oracle_step *s, const struct oracle_span *x)
+static void add_step_text(struct str *to, uint32_t thread, const struct oracle_step *s, const struct oracle_span *x, bool has_pieces)
 {
 	bool is_time = s->op == OP_WORK || s->op == OP_OFF;
 
-	if (x->to_ns > x->from_ns)
+	if (x->to_ns > x->from_ns && !(has_pieces && s->op == OP_WORK))
 		str_addf(to, "segment %u - %" PRId64 " %" PRId64 " %s\n", thread + 1, x->from_ns, x->to_ns, s->op == OP_WORK ? "running" :
 			 s->op == OP_OFF ? "io" : s->op == OP_TAKE ? "lock" : "cond");
 	if (x->to_ns > x->from_ns && is_time)
@@ -291,9 +393,12 @@ char *oracle_tuples(const struct oracle_program *o, const struct oracle_run *run
 			 i % o->thread_cnt + 1, run->end_ns[i]);
 	for (uint32_t i = 0; i < o->thread_cnt; i++)
 		for (uint32_t k = 0; k < o->step_cnt[i]; k++) {
-			add_step_text(&s, i, &o->steps[i][k], &run->spans[i][k]);
+			add_step_text(&s, i, &o->steps[i][k], &run->spans[i][k], o->cpu_cnt);
 			if (notes_locks)
 				add_note(&s, i, &o->steps[i][k], &run->spans[i][k]);
 		}
+	for (size_t i = 0; i < run->pieces.cnt; i++)
+		str_addf(&s, "segment %u - %" PRId64 " %" PRId64 " %s\n", run->pieces.items[i].thread + 1, run->pieces.items[i].from_ns,
+			 run->pieces.items[i].to_ns, run->pieces.items[i].runs ? "running" : "runnable");
 	return str_take(&s);
 }

@@ -21,6 +21,14 @@ struct oracle_program {
 	struct oracle_step steps[ORACLE_THREADS_MAX][ORACLE_STEPS_MAX];
 	uint32_t step_cnt[ORACLE_THREADS_MAX];
 	uint32_t thread_cnt, lock_cnt, event_cnt, interval_cnt;
+	uint32_t cpu_cnt;		/* 0: one for each thread */
+	int64_t slice_ns;
+};
+
+struct oracle_piece {			/* of a WORK: on a CPU, or waiting for one */
+	uint32_t thread;
+	bool runs;
+	int64_t from_ns, to_ns;
 };
 
 /* How one step went: from the time at which its thread came to it. */
@@ -32,7 +40,8 @@ struct oracle_span {
 struct oracle_run {
 	int64_t *begin_ns, *end_ns;
 	struct oracle_span (*spans)[ORACLE_STEPS_MAX];
-	bool tie;			/* two threads were at one lock in the same nanosecond */
+	VEC(struct oracle_piece) pieces;	/* with cpu_cnt */
+	bool tie;			/* two threads were at one lock, or in one place of the run queue, in the same nanosecond */
 	unsigned wait_cnt;
 };
 

@@ -243,11 +243,10 @@ static void test_stuck(void **state)
 
 enum { PROGRAMS = 300 };
 
-static void test_engine(void **state)
+static void compare_engine(bool has_cpus)
 {
 	unsigned compared = 0, waits = 0;
 
-	(void)state;
 	for (unsigned seed = 1; seed <= PROGRAMS; seed++) {
 		struct oracle_program o;
 		struct replay_program p;
@@ -255,6 +254,8 @@ static void test_engine(void **state)
 		struct oracle_run run;
 
 		oracle_random(&o, seed, true);
+		o.cpu_cnt = has_cpus ? 1 + seed % 3 : 0;
+		o.slice_ns = 97;
 		oracle_run(&o, ORACLE_NONE, 0, &run);
 		oracle_strands(&o, &p);
 		replay_run(&p, &t);
@@ -272,7 +273,14 @@ static void test_engine(void **state)
 		oracle_release(&o);
 	}
 	print_message("%u of %d programs without a tie, %u waits\n", compared, PROGRAMS, waits);
-	assert_true(compared > PROGRAMS / 2 && waits > 500);
+	assert_true(compared > PROGRAMS / (has_cpus ? 5 : 2) && waits > (has_cpus ? 100 : 500));
+}
+
+static void test_engine(void **state)
+{
+	(void)state;
+	compare_engine(false);
+	compare_engine(true);
 }
 
 static double really(const struct oracle_program *o, uint32_t function, unsigned quarters, struct oracle_run *run)
@@ -337,6 +345,66 @@ static struct errors compare_programs(bool has_locks)
 		      has_locks ? "locks" : "no locks", errors.cnt, errors.exact_cnt, 100 * errors.sum / errors.cnt, 100 * errors.worst);
 	assert_true(errors.exact_cnt > errors.cnt / 5);
 	return errors;
+}
+
+/* A run on some CPUs tells what it would be on others: exactly, where the same waits remain. */
+static void compare_cpus(const struct oracle_program *o, struct errors *errors)
+{
+	struct oracle_run before, after;
+	double base = really(o, ORACLE_NONE, 0, &before);
+	_cleanup_(freep) char *text = oracle_tuples(o, &before, false);
+	_cleanup_(trace_freep) struct trace *t = read_text(text);
+	_cleanup_(predictor_freep) struct predictor *p = predictor_new(t, NULL);
+
+	for (uint32_t cnt = 1; cnt <= o->thread_cnt; cnt++) {
+		_cleanup_(experiments_freep) struct experiments *e = experiments_new();
+		struct oracle_program other = *o;
+		char name[] = { 'c', 'p', 'u', 's', ':', (char)('0' + cnt), 0 };
+		double whole = 1, truth, off;
+		bool exact;
+
+		other.cpu_cnt = cnt;
+		truth = 1 - really(&other, ORACLE_NONE, 0, &after) / base;
+		exact = !before.tie && !after.tie && oracle_same_waits(o, &before, &after);
+		oracle_run_release(&after);
+		if (!predictor_ask(p, name, &whole, 1, e))
+			continue;	/* no thread ever waited for a CPU */
+		off = fabs(e->list.items[0].metrics[GAIN_MEAN].predicted - truth);
+		if (exact && off > 1e-9)
+			fail_msg("%s: off by %g, really %g\n%s", name, off, truth, text);
+		errors->exact_cnt += exact;
+		errors->cnt++;
+		errors->sum += off;
+		errors->worst = fmax(errors->worst, off);
+	}
+	oracle_run_release(&before);
+}
+
+static void test_cpus(void **state)
+{
+	struct errors errors = { 0, 0, 0, 0 };
+
+	/* Two threads of 50 and 40 on one CPU; 1 is also asleep from 20 to 25, in which 2 runs. */
+	PREDICTIONS_ARE("vprof-tuples 1\n"
+		"interval 1 req 1 0 1 95\ninterval 2 req 2 0 2 60\n"
+		"segment 1 1 0 20 running\nsegment 1 1 20 25 sleep\nsegment 1 1 25 60 runnable\nsegment 1 1 60 95 running\n"
+		"segment 2 2 0 20 runnable\nsegment 2 2 20 60 running\n",
+		{ "cpus:1", 1, 0 }, { "cpus:2", 1, 1 - (60 + 40) / 155.0 }, { "cpus:64", 1, 1 - (60 + 40) / 155.0 },
+		{ "runqueue", 1, 1 - (60 + 40) / 155.0 });
+	PREDICTIONS_ARE("vprof-tuples 1\ninterval 1 req 1 0 1 95\nsegment 1 1 0 95 running\n", { "cpus:2", 1, NAN });
+	(void)state;
+	for (unsigned seed = 1; seed <= PROGRAMS; seed++) {
+		struct oracle_program o;
+
+		oracle_random(&o, seed, false);
+		o.cpu_cnt = 1 + seed % 3;
+		o.slice_ns = 3000000;
+		compare_cpus(&o, &errors);
+		oracle_release(&o);
+	}
+	print_message("CPUs: %u predictions, %u exact, for the same waits without a tie; all: mean error %.2f points, worst %.1f\n", errors.cnt, errors.exact_cnt,
+		      100 * errors.sum / errors.cnt, 100 * errors.worst);
+	assert_true(errors.exact_cnt > errors.cnt / 4 && errors.sum / errors.cnt < 0.02);
 }
 
 /* If the run noted every taking and release, the prediction is exact, whoever waits for whose lock after the change. */
@@ -470,7 +538,8 @@ static void test_locks(void **state)
 static void test_random_traces(void **state)
 {
 	static const char *const targets[] = {
-		"f0", "body:f1", "io", "io@f0", "wait:f0", "wait:f1", "queue", "runqueue", "disk:sda", "lock:x", "pc:f0",
+		"f0", "body:f1", "io", "io@f0", "wait:f0", "wait:f1", "queue", "runqueue", "disk:sda", "lock:x", "pc:f0", "cpus:1",
+		"cpus:3",
 	};
 	static const double speedups[] = { 0.25, 1 };
 	unsigned programs = 0, exact = 0, answers = 0;
@@ -512,7 +581,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_wait), cmocka_unit_test(test_chain), cmocka_unit_test(test_queue), cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_stuck), cmocka_unit_test(test_engine), cmocka_unit_test(test_events),
+		cmocka_unit_test(test_stuck), cmocka_unit_test(test_engine), cmocka_unit_test(test_cpus), cmocka_unit_test(test_events),
 		cmocka_unit_test(test_locks), cmocka_unit_test(test_pipe),
 		cmocka_unit_test(test_noted_locks), cmocka_unit_test(test_order), cmocka_unit_test(test_readers),
 		cmocka_unit_test(test_names_of_one_thing), cmocka_unit_test(test_release_in_a_wait), cmocka_unit_test(test_unfair), cmocka_unit_test(test_choice), cmocka_unit_test(test_posts_and_rounds), cmocka_unit_test(test_bad_notes),
