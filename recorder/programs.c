@@ -23,7 +23,7 @@
 #include "base/proc.h"
 #include "base/str.h"
 #include "recorder/calls.h"
-#include "recorder/exchanges.h"
+#include "recorder/sockets/exchanges.h"
 #include "recorder/recorder_internal.h"
 #include "recorder/bpf/record.h"
 #include "recorder/sample_cost.h"
@@ -293,6 +293,8 @@ static int load(const struct recorder_options *o, const struct calls *calls, str
 	r = p ? 0 : -errno;
 	if (p)
 		choose_programs(p, btf);
+	if (p)			/* the program's own intervals know what they wait for */
+		p->rodata->wants_upstreams = o->exchanges && !calls && !o->for_arrivals;
 	if (p && (exchanges_choose(p, btf, o->exchanges && !calls, reterr) < 0 || choose_device_waits(p, btf, o->device_waits, reterr) < 0)) {
 		btf__free(btf);
 		record_bpf__destroy(p);

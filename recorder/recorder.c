@@ -21,7 +21,7 @@
 #include "recorder/background.h"
 #include "recorder/calls.h"
 #include "recorder/device_waits.h"
-#include "recorder/exchanges.h"
+#include "recorder/sockets/exchanges.h"
 #include "recorder/packet_watch.h"
 #include "recorder/recorder_internal.h"
 #include "recorder/bpf/record.h"

@@ -12,6 +12,7 @@
 #include "recorder/record_dedup.h"
 #include "recorder/recorder.h"
 #include "recorder/stacks/stacks.h"
+#include "recorder/sockets/upstreams.h"
 #include "trace/encode.h"
 #include "trace/file.h"
 #include "trace/kernel_format.h"
@@ -76,6 +77,7 @@ struct writer {
 	const char *const *paths;	/* of Unix sockets, the caller's; set before writer_end() */
 	size_t path_cnt;
 	uint64_t exchange_cnt;		/* written so far */
+	struct upstreams upstreams;
 	uint64_t exchange_cost_ns;	/* that one takes; set before writer_end(), like the next */
 	uint64_t unasked;		/* sends on accepted sockets that answer nothing; set before writer_end() */
 	const struct calls *calls;	/* NULL: none; set before writer_end(), like the next */

@@ -221,6 +221,20 @@ static void put_exchange(struct writer *w, const struct record_exchange *r)
 	put(w, r->unsolicited);
 }
 
+static void put_upstream(struct writer *w, const struct record_upstream *r)
+{
+	bool is_path = r->port >= EXCHANGE_PATH;
+
+	make_room(w);
+	put_head(w, KERNEL_UPSTREAM, r->tid, r->ns);
+	put(w, is_path ? r->port : 0);
+	if (!is_path) {
+		const char *name = upstream_name(&w->upstreams, r);
+
+		encode_text(&w->block, name, strlen(name));
+	}
+}
+
 static void put_stack(struct writer *w, const struct record_stack *r, size_t len)
 {
 	uint32_t number = w->stacks ? stacks_number(w->stacks, r, len) : STACK_NONE;
@@ -247,6 +261,8 @@ void writer_record(struct writer *w, const void *record, size_t len)
 		put_request(w, record);
 	else if (len >= sizeof(struct record_exchange) && off->kind == RECORD_EXCHANGE)
 		put_exchange(w, record);
+	else if (len >= sizeof(struct record_upstream) && off->kind == RECORD_UPSTREAM)
+		put_upstream(w, record);
 	else if (len >= offsetof(struct record_stack, user) && off->kind == RECORD_STACK)
 		put_stack(w, record, len);
 }

@@ -220,17 +220,18 @@ static void pass_others(struct walk *w, size_t segment)
 					     w->iv->start_ns);
 	const struct segment *s = &w->tl->segments[first];
 	int64_t start_ns = s->start_ns > w->iv->start_ns ? s->start_ns : w->iv->start_ns;
-	const struct wakeup *k = w->tl->trace->look.is_one ? NULL : taking_up(w, start_ns, w->at_ns);
+	const struct wakeup *k = taking_up(w, start_ns, w->at_ns);
+	bool is_look = w->tl->trace->look.is_one;	/* which knows what its threads do for others, and wait for nobody */
 	struct piece *p;
 
 	if (k)
 		w->outside_tid = outside_of(w, k);
 	w->others_ns = start_ns;
-	if (k && timeline_explains(w->tl, k)) {
+	if (k && !is_look && timeline_explains(w->tl, k)) {
 		pass_handed_back(w, start_ns, k);
 		return;
 	}
-	p = emit(w, start_ns, w->tl->trace->look.is_one ? others_state(STATE_BUSY, s) : STATE_QUEUE);
+	p = emit(w, start_ns, is_look ? others_state(STATE_BUSY, s) : STATE_QUEUE);
 	if (!p)
 		return;
 	p->meanwhile = s->state;

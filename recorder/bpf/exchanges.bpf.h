@@ -21,7 +21,7 @@ enum { TCP_STATE_CLOSE = 7, TCP_STATE_LISTEN = 10, TCP_STATE_FIN_WAIT1 = 4, TCP_
 enum { RECEIVE_PEEK = 2, RECEIVE_ERRORS = 0x2000 };		/* MSG_PEEK, MSG_ERRQUEUE */
 
 /* Set before loading. */
-const volatile int wants_exchanges;
+const volatile int wants_exchanges, wants_upstreams;
 
 /* Programs come and go one by one: these do nothing before all are there, and after the first is gone.  Else an arrival would be
  * missed whose read is seen. */
@@ -214,6 +214,57 @@ static __always_inline void socket_closed(struct socket_state *s)
 	exchange_closed(&s->x);
 }
 
+/* The other end of a connection that the process opened, in r.  0: it has no address. */
+static __noinline int read_upstream(struct sock *sk, struct record_upstream *r)
+{
+	const char *from = (const char *)sk;
+	struct sock *peer = 0;
+	unsigned int path;
+
+	r->family = sk->__sk_common.skc_family;
+	if (r->family == FAMILY_UNIX) {
+		bpf_probe_read_kernel(&peer, sizeof(peer), from + bpf_core_field_offset(struct unix_sock, peer));
+		path = peer ? path_number(peer, 1) : EXCHANGE_PATHS_MAX;
+		r->port = EXCHANGE_PATH + path;
+		return path < EXCHANGE_PATHS_MAX;
+	}
+	r->port = __builtin_bswap16(sk->__sk_common.skc_dport);
+	if (r->family == FAMILY_INET)
+		bpf_probe_read_kernel(r->address, 4, from + bpf_core_field_offset(struct sock, __sk_common.skc_daddr));
+	else if (r->family == FAMILY_INET6 && bpf_core_field_exists(((struct sock_common *)0)->skc_v6_daddr))
+		bpf_probe_read_kernel(r->address, 16, from + bpf_core_field_offset(struct sock, __sk_common.skc_v6_daddr));
+	else
+		return 0;
+	return r->port != 0;
+}
+
+/* The thread has waited for what that server sent, or for anybody. */
+static __noinline void write_upstream(struct sock *sk, unsigned int tid, unsigned long long ns)
+{
+	struct record_upstream upstream = { .kind = RECORD_UPSTREAM, .tid = tid, .ns = ns }, *r;
+	struct reserved reserved;
+
+	if (!read_upstream(sk, &upstream))
+		return;
+	r = reserve(&reserved);
+	if (!r) {
+		__sync_fetch_and_add(&lost_records, 1);
+		return;
+	}
+	*r = upstream;
+	commit(&reserved);
+}
+
+/* Whether these are the first bytes that it takes since it last waited. */
+static __always_inline int is_first_received(struct task_state *task)
+{
+	unsigned int waits = (unsigned int)bpf_get_current_task_btf()->nvcsw + 1;
+	int is_first = task->received != waits;
+
+	task->received = waits;
+	return is_first;
+}
+
 /* In whatever task the packet comes: only a socket that is, or will be, one of the run's has a state. */
 SEC("?tp_btf/sk_data_ready")
 int BPF_PROG(on_data, struct sock *sk)
@@ -231,12 +282,17 @@ int BPF_PROG(on_receive, struct sock *sk, int bytes, int flags)
 	unsigned long long ns = bpf_ktime_get_ns();
 	struct task_state *task = adopted(bpf_get_current_task_btf(), ns);
 	struct socket_state *s;
+	int is_first;
 
 	if (!task || task->follow != FOLLOW_RUN || !exchanges_are_watched || bytes < 0 || flags & (RECEIVE_PEEK | RECEIVE_ERRORS))
 		return 0;
 	s = socket_of(sk, 1);
-	if (!s)
+	is_first = bytes && is_first_received(task);
+	if (!s) {
+		if (is_first && wants_upstreams)
+			write_upstream(sk, task->tid, ns);
 		return 0;
+	}
 	if (!bytes) {			/* the client sends no more; it may still wait for its answer */
 		if (s->x.phase != EXCHANGE_ASKED)
 			socket_closed(s);

@@ -95,7 +95,14 @@ struct sk_buff {
 	struct net_device *dev;
 };
 
+struct in6_addr {
+	unsigned char in6_u[16];
+};
+
 struct sock_common {
+	unsigned int skc_daddr;			/* the other end's address and port, as on the wire */
+	unsigned short skc_dport;
+	struct in6_addr skc_v6_daddr;		/* if the kernel has IPv6 */
 	unsigned short skc_num;			/* its own port */
 	unsigned short skc_family;
 	volatile unsigned char skc_state;
@@ -112,6 +119,7 @@ struct unix_address {
 
 struct unix_sock {
 	struct unix_address *addr;
+	struct sock *peer;
 };
 
 struct bpf_iter__task {

@@ -17,7 +17,7 @@
 #define RECORDER_BPF_RECORD_H
 
 enum record_kind { RECORD_OFF = 1, RECORD_FORK, RECORD_EXEC, RECORD_EXIT, RECORD_SEEN, RECORD_STACK, RECORD_REQUEST,
-		   RECORD_EXCHANGE };
+		   RECORD_EXCHANGE, RECORD_UPSTREAM };
 
 struct record_off {
 	unsigned int kind, tid, pid;
@@ -55,6 +55,13 @@ struct record_exchange {		/* a request and its answer (exchange.h) */
 	unsigned int bytes_in, bytes_out;
 	unsigned int unsolicited;	/* sends on this connection that answered nothing, until now */
 	unsigned int unused;
+};
+
+struct record_upstream {		/* the first bytes that a thread took after a wait are of a server that its process asks */
+	unsigned int kind, tid;
+	unsigned int family, port;	/* AF_...; the server's, or EXCHANGE_PATH + the number of a path */
+	unsigned long long ns;
+	unsigned char address[16];	/* IPv4: the first four, as on the wire */
 };
 
 /* Addresses of Unix sockets, as the kernel has them: one that begins with '\0' is abstract. */

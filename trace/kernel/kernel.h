@@ -11,6 +11,7 @@
  *	kernel_stacks.c		what threads were in
  *	kernel_devices.c	what devices did
  *	requests.c		requests on sockets as intervals
+ *	upstreams.c		which servers threads waited for
  *	arrivals.c		... or when those of other intervals arrived
  *	kernel_windows.c	all of this for a trace that comes in windows
  */
@@ -70,6 +71,12 @@ struct kernel_exchange {		/* a request and its answer on one connection */
 	int64_t start_ns, first_read_ns, last_read_ns, first_send_ns, last_send_ns;
 };
 
+struct kernel_upstream {		/* the first bytes that a thread took since it last waited are of a server that it asks */
+	uint32_t tid;
+	uint32_t name;			/* index into upstream_names, or EXCHANGE_PATH + index of paths */
+	int64_t ns;
+};
+
 struct kernel_trace {
 	struct arena *arena;		/* owns the names */
 	VEC(struct kernel_off) offs;		/* by tid, then time; one tid's do not overlap */
@@ -78,6 +85,8 @@ struct kernel_trace {
 	VEC(struct kernel_stack) stacks;	/* by tid, then time */
 	VEC(struct kernel_request) requests;	/* by device, then time of issue */
 	VEC(struct kernel_exchange) exchanges;	/* by start, then connection */
+	VEC(struct kernel_upstream) upstreams;	/* by tid, then time */
+	strings upstream_names;			/* HOST:PORT; each once */
 	strings texts;				/* of stacks */
 	strings system;				/* functions of system libraries in them */
 	strings paths;				/* of Unix sockets */

@@ -33,6 +33,8 @@ void kernel_release(struct kernel_trace *k)
 	VEC_RELEASE(&k->paths);
 	VEC_RELEASE(&k->calls);
 	VEC_RELEASE(&k->exchanges);
+	VEC_RELEASE(&k->upstreams);
+	VEC_RELEASE(&k->upstream_names);
 	VEC_RELEASE(&k->requests);
 	arena_free(k->arena);
 }
@@ -209,6 +211,34 @@ static void decode_exchange(struct kernel_trace *k, struct decoder *d, uint32_t 
 		VEC_ADD(&k->exchanges, x);
 }
 
+/* There are few, and the last ones come again. */
+static uint32_t upstream_number(struct kernel_trace *k, const char *text, size_t len)
+{
+	for (size_t i = k->upstream_names.cnt; i-- > 0;)
+		if (strlen(k->upstream_names.items[i]) == len && memcmp(k->upstream_names.items[i], text, len) == 0)
+			return (uint32_t)i;
+	VEC_ADD(&k->upstream_names, arena_strndup(k->arena, text, len));
+	return (uint32_t)(k->upstream_names.cnt - 1);
+}
+
+static void decode_upstream(struct kernel_trace *k, struct decoder *d, uint32_t tid, int64_t ns)
+{
+	uint32_t name = decode_u32(d);
+	const char *text = NULL;
+	size_t len = 0;
+
+	if (!name)
+		text = decode_text(d, &len);
+	if (name ? name < EXCHANGE_PATH : !text || !len || len > UPSTREAM_NAME_MAX || memchr(text, '\0', len))
+		d->bad = true;
+	if (text && !d->bad)
+		name = upstream_number(k, text, len);
+	if (k->upstream_names.cnt > UPSTREAMS_MAX)
+		d->bad = true;
+	if (!d->bad)
+		VEC_ADD(&k->upstreams, (struct kernel_upstream){ tid, name, ns });
+}
+
 static void decode_names_of(struct kernel_trace *k, struct decoder *d, strings *list)
 {
 	while (!d->bad && decode_left(d)) {
@@ -266,6 +296,9 @@ static void decode_in_full(struct kernel_trace *k, struct decoder *d, all_said *
 		decode_request(k, d, &s.request, ns);
 	} else if (kind == KERNEL_EXCHANGE) {
 		decode_exchange(k, d, tid, ns);
+		return;
+	} else if (kind == KERNEL_UPSTREAM) {
+		decode_upstream(k, d, tid, ns);
 		return;
 	} else {
 		decode_life(k, d, kind, tid, ns);
@@ -439,11 +472,24 @@ static int compare_exchanges(const void *a, const void *b)
 	return x->connection < y->connection ? -1 : x->connection > y->connection;
 }
 
+static int compare_upstreams(const void *a, const void *b)
+{
+	const struct kernel_upstream *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
 void kernel_sort(struct kernel_trace *k)
 {
 	size_t kept = 0;
 
 	sort_stacks(k);
+	if (k->upstreams.cnt > 1)
+		qsort(k->upstreams.items, k->upstreams.cnt, sizeof(*k->upstreams.items), compare_upstreams);
 	if (k->exchanges.cnt > 1)
 		qsort(k->exchanges.items, k->exchanges.cnt, sizeof(*k->exchanges.items), compare_exchanges);
 	if (k->requests.cnt > 1)

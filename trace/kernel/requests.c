@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "base/banned.h"
 #include "base/search.h"
+#include "trace/kernel/upstreams.h"
 
 /* If the next request overtakes an answer by more than this, the client did not wait for the answer. */
 #define OVERTAKEN_NS 200000
@@ -263,6 +264,8 @@ void requests_add(struct trace *t, const struct kernel_trace *k, struct kernel_t
 	t->look.is_of_calls = k->calls.cnt != 0;
 	t->look.without_start = k->calls_without_start;
 	t->look.duration_ns = k->watched_ns ? k->watched_ns : k->end_ns - k->start_ns;
+	upstreams_add(t, k, x);
+	trace_sort(t);
 	request_owners_find(t, k, x, owners);
 	sum_connections(t, k);
 	request_frames_add(&frames, t, k, x, owners);

@@ -8,7 +8,7 @@
  *
  * A socket that listens later is reported by the kernel programs.
  */
-#include "recorder/exchanges.h"
+#include "recorder/sockets/exchanges.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
