@@ -25,10 +25,10 @@ static bool *rows_wanted(const struct view_input *in)
 	return wanted;
 }
 
-/* NULL: not known */
+/* NULL: not known, or it is the run itself, which was not merged */
 static const struct trace_origin *origin_of(const struct findings *f, const struct interval_row *row)
 {
-	return row->origin < f->origins.cnt ? &f->origins.items[row->origin] : NULL;
+	return f->origins.cnt > 1 && row->origin < f->origins.cnt ? &f->origins.items[row->origin] : NULL;
 }
 
 static void intervals_text(const struct style *s, const struct view_input *in)
@@ -136,7 +136,7 @@ static void intervals_csv(FILE *out, const struct view_input *in)
 			csv_line(out, "utiiiuu" "uuuu" "ut", row->sid, in->findings->interval.name,
 				 row->start_ns, row->end_ns, row->end_ns - row->start_ns, row->start_tid, row->end_tid,
 				 (uint64_t)row->connection, (uint64_t)row->port, (uint64_t)row->bytes_in, (uint64_t)row->bytes_out,
-				 (uint64_t)(origin ? origin->run : in->run->number), origin ? origin->host : NULL);
+				 (uint64_t)(origin ? origin->run : 0), origin ? origin->host : NULL);
 	}
 }
 
