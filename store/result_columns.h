@@ -54,6 +54,7 @@ static const struct column finding_columns[] = {
 	COL_64(struct findings, clamped),
 	COL_64_IF(struct findings, interval.nested, interval.has_pairing),
 	COL_64_IF(struct findings, interval.unmatched_ends, interval.has_pairing),
+	COL_BOOL(struct findings, look.is_one),
 };
 
 static const struct column probing_columns[] = {

@@ -136,6 +136,7 @@ CREATE TABLE IF NOT EXISTS finding (
 	dropped_lost		INTEGER NOT NULL,
 	nested			INTEGER,	-- starts inside another of the same key; NULL: not known
 	unmatched_ends		INTEGER,	-- ends without a start; NULL: not known
+	from_stacks		INTEGER NOT NULL,	-- a look: functions are those of stacks, not of probes
 	mean_ns			REAL NOT NULL,
 	variance_ns2		REAL NOT NULL,	-- divisor n
 	stddev_ns		REAL NOT NULL,

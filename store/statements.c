@@ -136,8 +136,8 @@ static const char *const texts[] = {
 	[STMT_FINDING_INSERT] =
 		"INSERT INTO finding(id, run, interval, count, dropped_open, dropped_aborted,"
 		" dropped_bad_path, dropped_lost, mean_ns, variance_ns2, stddev_ns, p50_ns, p90_ns,"
-		" p99_ns, min_ns, max_ns, root_height, clamped, nested, unmatched_ends) VALUES (?1, ?2, ?3, ?4, ?5, ?6,"
-		" ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
+		" p99_ns, min_ns, max_ns, root_height, clamped, nested, unmatched_ends, from_stacks) VALUES (?1, ?2, ?3, ?4, ?5,"
+		" ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
 	[STMT_NODE_INSERT] =
 		"INSERT INTO node(finding, id, parent, kind, function, file, line, call_site, wait,"
 		" mean_ns, variance_ns2, share, variance_share, calls_per_interval, presence, open,"
@@ -218,7 +218,7 @@ static const char *const texts[] = {
 	[STMT_FINDING_READ] =
 		"SELECT interval, count, dropped_open, dropped_aborted, dropped_bad_path,"
 		" dropped_lost, mean_ns, variance_ns2, stddev_ns, p50_ns, p90_ns, p99_ns, min_ns,"
-		" max_ns, root_height, clamped, nested, unmatched_ends FROM finding WHERE id = ?1",
+		" max_ns, root_height, clamped, nested, unmatched_ends, from_stacks FROM finding WHERE id = ?1",
 	[STMT_NODES_READ] =
 		"SELECT id, parent, kind, function, file, line, call_site, wait, mean_ns,"
 		" variance_ns2, share, variance_share, calls_per_interval, presence, open,"

@@ -484,6 +484,8 @@ static void give_to_carriers(const struct findings *f, struct leaf *leaves, size
 
 		if (!all[i].carrier || strcmp(all[i].carrier, c->function) == 0)
 			continue;
+		if (c->has_waiter && compare_texts(c->waiter, c->function) == 0)	/* it waited itself */
+			c->waiter = all[i].carrier;
 		c->function = all[i].carrier;
 		c->file = NULL;
 		c->line = 0;

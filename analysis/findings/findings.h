@@ -386,7 +386,7 @@ struct findings {
 	VEC(struct observed_call) observed;	/* of the whole run, in order of the keys */
 	strings interval_names;		/* all names of intervals in the trace, for choosing another */
 	uint64_t clamped;		/* invariants mended and counted, see analyze.h */
-	struct look look;		/* the trace's; not kept */
+	struct look look;		/* the trace's; only is_one is kept */
 	uint64_t samples, effective_samples;	/* in the intervals; the number of equal ones with the same uncertainty; not kept */
 };
 

@@ -20,11 +20,6 @@
 #define SHARE_LEAST 0.02
 #define SHARE_POSSIBLE 0.05		/* of one that rests on samples: the upper end of its confidence interval */
 
-static bool is_look(const struct findings *f)
-{
-	return f->intervals.cnt && f->intervals.items[0].connection;
-}
-
 int iterate_read_look(struct loop *l, const char *text, struct findings **ret, struct diag *reterr)
 {
 	struct run run = { 0 };
@@ -32,8 +27,8 @@ int iterate_read_look(struct loop *l, const char *text, struct findings **ret, s
 
 	if (r == 0)
 		r = findings_read(l->store, run.number, NULL, ret, reterr);
-	if (r == 0 && !is_look(*ret)) {
-		diag_set(reterr, EXIT_USAGE, -EINVAL, "run %u has no requests on sockets: --from begins with what vprof look found", run.number);
+	if (r == 0 && !(*ret)->look.is_one) {
+		diag_set(reterr, EXIT_USAGE, -EINVAL, "run %u is no look: --from begins with what vprof look found", run.number);
 		r = diag_remedy(reterr, -EINVAL, "vprof look -p PID, or vprof iterate without --from");
 	}
 	run_release(&run);

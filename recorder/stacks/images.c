@@ -15,7 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 #include "base/arena.h"
 #include "base/banned.h"
 #include "base/cleanup.h"
@@ -125,6 +127,61 @@ static const char *path_of(struct images *i, const char *path)
 	return names_get(i->paths, names_add(i->paths, path));
 }
 
+static bool read_line(uint32_t pid, const char *file, char *ret, size_t size)
+{
+	char path[64];
+	FILE *f;
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", pid, file);
+	f = fopen(path, "re");
+	len = f ? fread(ret, 1, size - 1, f) : 0;
+	if (f)
+		fclose(f);
+	ret[len] = '\0';
+	ret[strcspn(ret, "\n")] = '\0';
+	return *ret;
+}
+
+/* redis-server is a link to redis-check-rdb.  A process may change what it is called, so only another name of that file counts. */
+static const char *link_in(struct images *i, const char *path, const char *called)
+{
+	size_t dir = (size_t)(strrchr(path, '/') - path) + 1, len = strcspn(called, " :");
+	char link[4096];
+	struct stat a, b;
+
+	if (!len || memchr(called, '/', len) || dir + len >= sizeof(link) || (strlen(path + dir) == len && !memcmp(path + dir, called, len)))
+		return NULL;
+	memcpy(link, path, dir);
+	memcpy(link + dir, called, len);
+	link[dir + len] = '\0';
+	if (stat(path, &a) < 0 || stat(link, &b) < 0 || a.st_dev != b.st_dev || a.st_ino != b.st_ino)
+		return NULL;
+	return path_of(i, link);
+}
+
+/* path: of the first code that it mapped. */
+static const char *program_link(struct images *i, uint32_t pid, const char *path)
+{
+	char text[4096], exe[4096];
+	const char *slash, *link = NULL;
+	ssize_t len;
+
+	snprintf(text, sizeof(text), "/proc/%" PRIu32 "/exe", pid);
+	len = readlink(text, exe, sizeof(exe) - 1);
+	exe[len > 0 ? len : 0] = '\0';
+	if (path[0] != '/' || strcmp(exe, path) != 0)
+		return NULL;
+	if (read_line(pid, "cmdline", text, sizeof(text))) {
+		text[strcspn(text, " ")] = '\0';
+		slash = strrchr(text, '/');
+		link = link_in(i, path, slash ? slash + 1 : text);
+	}
+	if (!link && read_line(pid, "comm", text, sizeof(text)))
+		link = link_in(i, path, text);
+	return link;
+}
+
 static bool has(const struct image *image, const struct mapping *m)
 {
 	for (size_t k = image->mappings.cnt; k--; ) {
@@ -170,6 +227,8 @@ static void add_mapping(struct images *i, struct process *p, const struct mappin
 		image = copy;
 	}
 	VEC_ADD(&image->mappings, *m);
+	if (image->mappings.cnt == 1)
+		image->mappings.items[0].link = program_link(i, p->pid, m->path);
 	image->changes++;
 	if (is_dump(m->path))
 		image->dump = m->path;
@@ -226,7 +285,7 @@ static void take(void *context, const struct perf_event_header *header, const st
 	case PERF_RECORD_MMAP2:
 		if (!has_code(m->path, m->start))
 			return;
-		h.mapping = (struct mapping){ m->start, m->start + m->len, m->offset, path_of(i, m->path) };
+		h.mapping = (struct mapping){ m->start, m->start + m->len, m->offset, path_of(i, m->path), NULL };
 		break;
 	default:
 		return;

@@ -14,6 +14,7 @@
 struct mapping {
 	uint64_t start, end, offset;	/* offset in the file */
 	const char *path;		/* or VDSO_NAME */
+	const char *link;		/* another name of that file, by which the process was started; NULL: none is known */
 };
 
 struct image {

@@ -175,12 +175,28 @@ static bool is_of_system(const char *path)
 	return (starts_with(path, "/lib") || starts_with(path, "/usr/lib")) && strstr(path, ".so");
 }
 
+/* Without its directory, as its users call it; NULL: unknown. */
+static const char *file_of(const struct unwinder *u, Dwfl_Module *module)
+{
+	const char *path = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL), *slash;
+
+	for (size_t i = 0; path && i < u->image->mappings.cnt; i++) {
+		const struct mapping *m = &u->image->mappings.items[i];
+
+		if (m->link && strcmp(m->path, path) == 0) {
+			path = m->link;
+			break;
+		}
+	}
+	slash = path ? strrchr(path, '/') : NULL;
+	return slash ? slash + 1 : path;
+}
+
 /* True: the file has no name for the address. */
-static bool add_address(struct symbols *s, struct str *to, Dwfl_Module *module, uint64_t address)
+static bool add_address(struct symbols *s, struct str *to, const struct unwinder *u, Dwfl_Module *module, uint64_t address)
 {
 	const char *symbol = functions_name(s->functions, module, address), *file = NULL;
 	const char *path = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
-	const char *slash = path ? strrchr(path, '/') : NULL;
 	_cleanup_(str_release) struct str name = STR_INIT;
 	Dwfl_Line *l;
 	int line = 0;
@@ -192,7 +208,7 @@ static bool add_address(struct symbols *s, struct str *to, Dwfl_Module *module, 
 	else if (is_vdso)
 		str_add(&name, path);
 	else
-		str_addf(&name, "[%s]", slash ? slash + 1 : path ? path : "unknown");
+		str_addf(&name, "[%s]", path ? file_of(u, module) : "unknown");
 	if (path && is_of_system(path)) {
 		add_frame(to, str_cstr(&name), NULL, 0);
 		names_add(s->system, str_cstr(to));
@@ -205,11 +221,9 @@ static bool add_address(struct symbols *s, struct str *to, Dwfl_Module *module, 
 	return !symbol && path && !is_vdso;
 }
 
-static void note_unnamed(struct symbols *s, uint64_t key, Dwfl_Module *module)
+static void note_unnamed(struct symbols *s, uint64_t key, const struct unwinder *u, Dwfl_Module *module)
 {
-	const char *path = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
-	const char *slash = strrchr(path, '/');
-	uint32_t number = names_add(s->files, slash ? slash + 1 : path);
+	uint32_t number = names_add(s->files, file_of(u, module));
 
 	if (number == s->unnamed_cnts.cnt)
 		VEC_ADD(&s->unnamed_cnts, 0);
@@ -245,8 +259,8 @@ static const char *text_of(struct symbols *s, const struct unwinder *u, uint64_t
 
 		if (!module)
 			add_jit(&text, u, address);
-		else if (add_address(s, &text, module, address))
-			note_unnamed(s, key, module);
+		else if (add_address(s, &text, u, module, address))
+			note_unnamed(s, key, u, module);
 		*number = names_add(s->texts, str_cstr(&text)) + 1;
 	}
 	return names_get(s->texts, (uint32_t)*number - 1);

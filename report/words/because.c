@@ -88,21 +88,15 @@ bool lacks_wakers(const struct findings *f)
 	return false;
 }
 
-/* Functions are those of stacks, without a build. */
-static bool is_look(const struct findings *f)
-{
-	return f->look.is_one || (f->intervals.cnt && f->intervals.items[0].connection);
-}
-
 const char *in_no_function(const struct findings *f)
 {
-	return is_look(f) ? "in no function that has a name" : "in no probed function";
+	return f->look.is_one ? "in no function that has a name" : "in no probed function";
 }
 
 /* In root-only intervals no function is recorded, even if it has a probe. */
 const char *would_name(const struct findings *f)
 {
-	if (is_look(f))
+	if (f->look.is_one)
 		return "debugging symbols of the program, or a longer look, would name it";
 	return f->probing.root_only_cnt ? "vprof record without --sample, or vprof build --functions all, would name it"
 					: "vprof build --functions all would name it";

@@ -105,6 +105,10 @@ sleeps() # NAME
 		fail "$1: store_it does not have what it slept"
 }
 sleeps jobs
+# That is a wait, or the run queue on a busy machine: nothing is left to build for.
+"$VPROF" iterate --from jobs -- true >from.out 2>from.err
+[ $? = 0 ] && grep -q "0 builds" from.out && pass || { cat from.out from.err; fail "iterate --from a look between functions"; }
+"$VPROF" sql "SELECT from_stacks FROM finding" >stacks.out && grep -q 1 stacks.out && pass || fail "it is not kept that functions are those of stacks"
 record recursion --start recurse --end recurse
 is "outer calls" "$(json_of recursion.json 'len(i)')" 600
 record keyed --start put --end done@entry --key arg0

@@ -282,7 +282,7 @@ void same_findings(const struct findings *a, const struct findings *b)
 	same_summary(&a->interval, &b->interval);
 	same_probing(&a->probing, &b->probing);
 	assert_int_equal(a->root_height, b->root_height);
-	assert_true(a->clamped == b->clamped);
+	assert_true(a->clamped == b->clamped && a->look.is_one == b->look.is_one);
 	assert_int_equal(a->nodes.cnt, b->nodes.cnt);
 	for (size_t i = 0; i < a->nodes.cnt; i++)
 		same_node(&a->nodes.items[i], &b->nodes.items[i]);

@@ -270,6 +270,7 @@ static void test_names_both_ways(void **state)
 		}
 	for (unsigned kind = FACTOR_FUNCTION; kind <= FACTOR_PAIR; kind++)
 		VEC_EXTEND(&f->factors)->kind = kind;
+	f->look.is_one = true;
 	write_findings(s, new_run(s, NULL), f);
 	back = read_findings(s, 1, NULL);
 	same_findings(f, back);
