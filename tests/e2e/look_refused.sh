@@ -14,7 +14,7 @@
 needs_kernel_recorder
 command -v python3 >/dev/null || exit 77
 cat >server.py <<'END_OF_SERVER'
-import heapq, os, selectors, socket, sys, time
+import heapq, itertools, os, selectors, socket, sys, time
 how, name = sys.argv[1], sys.argv[2]
 def listening():
     s = socket.socket(socket.AF_UNIX if how == "unix" else socket.AF_INET, socket.SOCK_DGRAM if how == "datagram" else socket.SOCK_STREAM)
@@ -30,7 +30,7 @@ if how == "asks":
     open(name, "w").write("0")
     while True:
         s.sendall(b"ask"), s.recv(10), time.sleep(.002)
-s, sel, subscribers, timers = listening(), selectors.DefaultSelector(), [], []
+s, sel, subscribers, timers, turn = listening(), selectors.DefaultSelector(), [], [], itertools.count()
 if how == "datagram":
     while True:
         data, who = s.recvfrom(100)
@@ -44,7 +44,7 @@ def readable(c):
     elif data == b"subscribe":
         subscribers.append(c), c.sendall(b"+ok")
     elif how == "parked":
-        heapq.heappush(timers, (time.monotonic() + (.03 if len(timers) % 3 else .005), id(c), c))
+        heapq.heappush(timers, (time.monotonic() + (.08 if next(turn) % 3 else .005), id(c), c))
     else:
         if how == "pipeline":		# ten times as long as the client takes, on a quiet machine
             time.sleep(.02)
