@@ -242,6 +242,7 @@ struct drainer_experiment_state drainer_experiment_state(const struct drainer *d
 		.hit_cnt = e->hit_cnt, .outside_cnt = e->outside_cnt, .tick_cnt = e->tick_cnt, .ticks_error = e->ticks_error,
 		.ticks_refused = e->ticks_refused, .locks_lost = e->locks_lost, .signal_taken = e->signal_taken,
 		.ns_per_tick = (double)e->ns_per_tick / 4294967296.0, .until_cnt = e->until_cnt, .blind_cnt = e->blind_cnt,
+		.real_clock_cnt = e->real_clock_cnt,
 	};
 
 	find_unfair(d, &ret);

@@ -60,6 +60,7 @@ struct drainer_experiment_state {
 	uint64_t until_cnt;		/* sleeps until a time */
 	double unfair_share;		/* of the releases of a lock while others waited: the same thread had it again before them */
 	const char *unfair_function;	/* in which that was; of the lock with the largest share.  NULL: not known */
+	uint32_t real_clock_cnt;	/* processes whose clocks are not virtual, although they are wanted so */
 	uint32_t blind_cnt;		/* processes that do not see the kernel's table of waits */
 	uint32_t locks_lost;		/* times that a lock of a target found no room */
 	bool signal_taken;

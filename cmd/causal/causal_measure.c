@@ -179,6 +179,9 @@ static void say_ends(const struct run_blocks_result *result)
 			  strerror(result->ticks_error));
 	if (result->locks_lost)
 		warn_line("a function of lock:FUNCTION takes more locks than there is room for: the holding of some did not go faster");
+	if (result->real_clock_cnt)
+		warn_line("%" PRIu64 " process%s read%s clocks past the wrappers, as static programs do: their clocks and deadlines remain in real time",
+			  result->real_clock_cnt, result->real_clock_cnt == 1 ? "" : "es", result->real_clock_cnt == 1 ? "s" : "");
 	if (result->blind_cnt)
 		warn_line("%" PRIu64 " process%s did not inherit descriptor 110 or so, through which programs see what the kernel sees: waits of"
 			  " theirs that only the kernel sees did not go faster", result->blind_cnt, result->blind_cnt == 1 ? "" : "es");

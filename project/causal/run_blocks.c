@@ -123,6 +123,7 @@ static void note_state(const struct runner *r, struct run_blocks_result *ret)
 	ret->until_cnt += r->state.until_cnt;
 	ret->locks_lost += r->state.locks_lost;
 	ret->blind_cnt += r->state.blind_cnt;
+	ret->real_clock_cnt += r->state.real_clock_cnt;
 }
 
 static bool was_asked_to_end(const struct runner *r)

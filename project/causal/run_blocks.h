@@ -90,6 +90,7 @@ struct run_blocks_result {
 	uint64_t until_cnt;		/* sleeps until a time */
 	double unfair_share;		/* see drainer/experiments.h */
 	char *unfair_function;
+	uint64_t real_clock_cnt;	/* processes whose clocks cannot be virtual */
 	uint64_t blind_cnt;		/* processes that do not see what the kernel sees of their waits */
 	uint64_t locks_lost;		/* locks of a lock:FUNCTION beyond the limit; each time counts */
 	uint64_t outside_cnt;		/* waits for a program outside of the run (outside-clients) */

@@ -27,6 +27,12 @@ static bool is_over(void)
 	return !causal_on || !process.arena->base;
 }
 
+void virtual_clock_is_out_of_reach(void)
+{
+	if (__atomic_exchange_n(&clock_is_virtual, 0, __ATOMIC_ACQ_REL) && process.arena->base)
+		__atomic_fetch_add(&process.arena->control->experiment.real_clock_cnt, 1, __ATOMIC_RELAXED);
+}
+
 uint64_t virtual_clock_behind(void)
 {
 	uint64_t behind = self.behind, now, most;

@@ -18,6 +18,9 @@
 
 extern uint32_t clock_is_virtual __attribute__((visibility("hidden")));
 
+/* This process reads its clocks past the wrappers (a static program): then its deadlines must not move either. */
+void virtual_clock_is_out_of_reach(void);
+
 /* By how much the thread's clocks are behind, before one of them is read; and after that. */
 uint64_t virtual_clock_behind(void);
 void virtual_clock_was_read(void);

@@ -119,6 +119,7 @@ struct arena_experiment {
 	uint32_t blind_cnt;		/* processes that could not map it */
 	uint32_t wanted;		/* experiments will come */
 	uint32_t virtual_clock;		/* ... with the program's clocks in virtual time */
+	uint32_t real_clock_cnt;	/* processes whose clocks are not */
 	uint32_t key_cnt;
 	uint32_t top __attribute__((aligned(64)));	/* no slot above takes part */
 	uint32_t open_cnt;		/* stretches under way */

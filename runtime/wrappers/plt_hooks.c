@@ -252,6 +252,8 @@ static void change_slot(struct object *o, const ElfW(Rela) *rela)
 		return;
 	if (make_writable(o, slot))
 		__atomic_store_n(slot, w->wrapper, __ATOMIC_RELEASE);
+	else if (w->is_clock)
+		virtual_clock_is_out_of_reach();
 }
 
 static int see_object(struct dl_phdr_info *info, size_t size, void *arg)
@@ -269,6 +271,15 @@ static int see_object(struct dl_phdr_info *info, size_t size, void *arg)
 	if (o.writable)
 		mprotect((void *)o.relro, o.relro_end - o.relro, PROT_READ);
 	return 0;
+}
+
+/* The program comes first.  One without a loader has no slots. */
+static int look_for_loader(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)size;
+	for (ElfW(Half) i = 0; i < info->dlpi_phnum; i++)
+		*(bool *)arg |= info->dlpi_phdr[i].p_type == PT_INTERP;
+	return 1;
 }
 
 static int read_adds(struct dl_phdr_info *info, size_t size, void *arg)
@@ -324,6 +335,13 @@ void libraries_attach(void)
 	if (!filled)
 		fill_index();
 	filled = true;
+	if (clock_is_virtual) {
+		bool has_loader = false;
+
+		dl_iterate_phdr(look_for_loader, &has_loader);
+		if (!has_loader)
+			virtual_clock_is_out_of_reach();
+	}
 	libraries_look();
 }
 #else
@@ -333,6 +351,7 @@ void libraries_look(void)
 
 void libraries_attach(void)
 {
+	virtual_clock_is_out_of_reach();
 }
 
 bool libraries_has_c(const void *const *functions, size_t cnt)

@@ -30,6 +30,15 @@ behind
 sane "without"
 [ "${paused:-0}" -gt 0 ] && [ "$behind" -lt $((paused / 2)) ] && pass || fail "$behind ms behind, without virtual clocks"
 
+# A static program reads its clocks past us: then its deadlines are not moved, either.
+if "$VPROF" build --functions all -- ${REAL_CC:-cc} -O1 -static -D_GNU_SOURCE deadlines.c -o static -lpthread >.out 2>&1; then
+	VIRTUAL_CLOCK=1 expect 0 "$ROUNDS" heavy 2 1000 ./static said
+	sane "of a static program"
+	says "real clocks 1"
+else
+	echo "no static programs here"
+fi
+
 # As the command, and with what it does not go.
 "$VPROF" causal --virtual-clock --target heavy --speedups 50 --for 5s --format json -- ./deadlines said >.json 2>.err
 status=$?

@@ -89,6 +89,8 @@ static int run(const struct run_blocks_options *o, const struct args *command, s
 		printf("error: %s\n", diag.text);
 		return 4;
 	}
+	if (r.real_clock_cnt)
+		printf("real clocks %llu\n", (unsigned long long)r.real_clock_cnt);
 	printf("ended %d rounds %u lost %u starts %u ticks %d outside %llu exit %d\n", (int)r.ended, r.round_cnt, r.lost_round_cnt,
 	       r.start_cnt, r.has_ticks, (unsigned long long)r.outside_cnt, r.exit_status);
 	for (unsigned i = 0; i <= speed_cnt; i++)
