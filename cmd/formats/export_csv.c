@@ -42,7 +42,7 @@ static void put_interval(FILE *out, struct arena *a, uint64_t sid, const path_pi
 static int write_csv(FILE *out, const struct export_input *in)
 {
 	_cleanup_(arena_freep) struct arena *kept = arena_new();
-	_cleanup_(explainer_freep) struct explainer *x = explainer_new(in->trace, kept);
+	_cleanup_(explainer_freep) struct explainer *x = in->paths ? NULL : explainer_new(in->trace, kept);
 	uint64_t missing = 0, first = 0;
 	int r = 0;
 
@@ -51,9 +51,9 @@ static int write_csv(FILE *out, const struct export_input *in)
 		uint64_t sid = in->findings->intervals.items[in->chosen[i]].sid;
 		path_pieces pieces = { NULL, 0, 0 };
 
-		r = explainer_interval(x, sid, &pieces);
+		r = in->paths ? (in->paths[i].cnt ? 0 : -ENOENT) : explainer_interval(x, sid, &pieces);
 		if (r == 0)
-			put_interval(out, kept, sid, &pieces);
+			put_interval(out, kept, sid, in->paths ? &in->paths[i] : &pieces);
 		if (r == -ENOENT) {
 			first = missing++ ? first : sid;
 			r = 0;
@@ -66,7 +66,7 @@ static int write_csv(FILE *out, const struct export_input *in)
 	return r;
 }
 
-static const struct export_writer writer = { .takes_intervals = true, .write = write_csv };
+static const struct export_writer writer = { .takes_intervals = true, .takes_paths = true, .write = write_csv };
 
 const struct export_format export_csv = {
 	.name = "csv", .writer = &writer, .takes_interval = true,

@@ -3,6 +3,8 @@
 #include "cmd/formats/export_given.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/banned.h"
@@ -11,6 +13,8 @@
 #include "cmd/messages.h"
 #include "project/runs/digest_runs.h"
 #include "project/runs/project.h"
+#include "project/runs/run_excerpt.h"
+#include "project/runs/run_paths.h"
 
 static const char *arg_intervals, *arg_metric, *arg_view;
 const char *export_interval;
@@ -69,26 +73,120 @@ static int nothing(const struct run *r, struct diag *reterr)
 	return diag_remedy(reterr, -ENODATA, "vprof show runs   (then vprof export RUN)");
 }
 
-static int read_needed(struct store *s, const struct run *r, bool with_trace, struct findings **ret_f, struct trace **ret_t,
+/* What a writer is given; reading_release() in any case. */
+struct reading {
+	struct store *store;
+	struct findings *findings;
+	struct trace *trace;
+	struct run_excerpt *excerpt;
+	struct run_paths *path_names;
+	struct arena *arena;		/* of the paths */
+	path_pieces *paths;		/* by chosen */
+	size_t *chosen, chosen_cnt;
+	const struct interval_row **rows;	/* by chosen */
+};
+
+static void reading_release(struct reading *g)
+{
+	for (size_t i = 0; g->paths && i < g->chosen_cnt; i++)
+		VEC_RELEASE(&g->paths[i]);
+	free(g->paths);
+	arena_free(g->arena);
+	run_paths_free(g->path_names);
+	run_excerpt_free(g->excerpt);
+	trace_free(g->trace);
+	free(g->rows);
+	free(g->chosen);
+	findings_free(g->findings);
+}
+
+static void choose(struct reading *g, const struct choice *choice)
+{
+	const struct findings *f = g->findings;
+
+	g->chosen = choose_intervals(f, choice, &g->chosen_cnt);
+	g->rows = xcalloc(g->chosen_cnt + 1, sizeof(*g->rows));
+	for (size_t i = 0; i < g->chosen_cnt; i++)
+		g->rows[i] = &f->intervals.items[g->chosen[i]];
+	if (g->chosen_cnt < f->interval.cnt)
+		note_line("%zu of %zu intervals are written; --intervals chooses others, or all", g->chosen_cnt, (size_t)f->interval.cnt);
+}
+
+static int64_t first_moment(const struct trace *t)
+{
+	int64_t first_ns = INT64_MAX;
+
+	for (size_t i = 0; i < t->intervals.cnt; i++)
+		first_ns = t->intervals.items[i].start_ns < first_ns ? t->intervals.items[i].start_ns : first_ns;
+	for (size_t i = 0; i < t->segments.cnt; i++)
+		first_ns = t->segments.items[i].start_ns < first_ns ? t->segments.items[i].start_ns : first_ns;
+	return first_ns;
+}
+
+static int read_whole(struct reading *g, struct export_input *in, struct diag *reterr)
+{
+	int e = run_trace_read(g->store, in->run, &g->trace, reterr);
+
+	if (e < 0)
+		return e;
+	trace_sort(g->trace);
+	in->trace = g->trace;
+	in->first_ns = first_moment(g->trace);
+	return 0;
+}
+
+static int read_excerpt(struct reading *g, struct export_input *in, struct diag *reterr)
+{
+	int e;
+
+	progress_line("run %" PRIu32 ": reading where its trace has %zu interval%s", in->run->number, g->chosen_cnt, g->chosen_cnt == 1 ? "" : "s");
+	e = run_excerpt_read(g->store, in->run, g->rows, g->chosen_cnt, &g->excerpt, reterr);
+	progress_done();
+	if (e < 0)
+		return e;
+	in->trace = run_excerpt_trace(g->excerpt);
+	in->first_ns = run_excerpt_first_ns(g->excerpt);
+	return 0;
+}
+
+static int read_paths(struct reading *g, struct export_input *in, struct diag *reterr)
+{
+	int e;
+
+	g->arena = arena_new();
+	in->paths = g->paths = xcalloc(g->chosen_cnt + 1, sizeof(*g->paths));
+	progress_line("run %" PRIu32 ": reading where its trace has %zu interval%s", in->run->number, g->chosen_cnt, g->chosen_cnt == 1 ? "" : "s");
+	e = run_paths_read_some(g->store, in->run, g->rows, g->chosen_cnt, g->arena, g->paths, &g->path_names, reterr);
+	progress_done();
+	return e;
+}
+
+static int read_needed(struct reading *g, const struct export_writer *w, const struct choice *choice, struct export_input *in,
 		       struct diag *reterr)
 {
-	int e = findings_read(s, r->number, export_interval, ret_f, reterr);
+	int e = findings_read(g->store, in->run->number, export_interval, &g->findings, reterr);
 
-	if (e == 0 && !(*ret_f)->interval.cnt)
-		e = nothing(r, reterr);
-	if (e == 0 && with_trace)
-		e = run_trace_read(s, r, ret_t, reterr);
-	if (e == 0 && *ret_t)
-		trace_sort(*ret_t);
-	return e;
+	if (e == 0 && !g->findings->interval.cnt)
+		e = nothing(in->run, reterr);
+	if (e < 0)
+		return e;
+	in->findings = g->findings;
+	if (!w->takes_intervals)
+		return 0;
+	if (in->is_digest)
+		return run_digest_refuse(in->run, "this", reterr);
+	choose(g, choice);
+	in->chosen = g->chosen;
+	in->chosen_cnt = g->chosen_cnt;
+	if (choice->kind == CHOICE_ALL)
+		return read_whole(g, in, reterr);
+	return w->takes_paths ? read_paths(g, in, reterr) : read_excerpt(g, in, reterr);
 }
 
 int export_given(FILE *out, struct store *s, const struct run *r, const struct export_writer *w, struct diag *reterr)
 {
-	_cleanup_(findings_freep) struct findings *f = NULL;
-	_cleanup_(trace_freep) struct trace *t = NULL;
-	_cleanup_(freep) size_t *chosen = NULL;
-	struct export_input in = { .run = r, .view = arg_view, .is_digest = run_is_digest(s, r) };
+	_cleanup_(reading_release) struct reading reading = { .store = s };
+	struct export_input in = { .run = r, .view = arg_view, .is_digest = run_is_digest(s, r), .first_ns = INT64_MAX };
 	struct choice choice;
 	int e = choice_parse(arg_intervals, &choice, reterr);
 
@@ -99,16 +197,6 @@ int export_given(FILE *out, struct store *s, const struct run *r, const struct e
 	if (e == 0 && w->is_of_run && w->is_of_run(&in))
 		return w->write_run(out, s, &in, reterr);
 	if (e == 0)
-		e = read_needed(s, r, w->takes_intervals, &f, &t, reterr);
-	if (e < 0)
-		return e;
-	in.trace = t;
-	in.findings = f;
-	if (w->takes_intervals) {
-		in.chosen = chosen = choose_intervals(f, &choice, &in.chosen_cnt);
-		if (in.chosen_cnt < f->interval.cnt)
-			note_line("%zu of %zu intervals are written; --intervals chooses others, or all", in.chosen_cnt,
-				  (size_t)f->interval.cnt);
-	}
-	return w->write(out, &in);
+		e = read_needed(&reading, w, &choice, &in, reterr);
+	return e < 0 ? e : w->write(out, &in);
 }

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include "analysis/findings/findings.h"
+#include "analysis/path/explain.h"
 #include "base/diag.h"
 #include "base/option.h"
 #include "store/store.h"
@@ -18,16 +19,20 @@ enum export_metric { EXPORT_VARIANCE, EXPORT_TAIL, EXPORT_MEAN, EXPORT_METRIC_CN
 struct export_input {
 	const struct run *run;
 	bool is_digest;			/* the run has sums and no single intervals */
-	struct trace *trace;		/* sorted; NULL: the writer takes no intervals */
+	struct trace *trace;		/* sorted; NULL: the writer takes no intervals, or paths.  All of it, or an excerpt
+					 * (trace/windows/excerpt.h) if some intervals were chosen */
+	int64_t first_ns;		/* the first moment of the whole trace; INT64_MAX: it has none */
 	const struct findings *findings;
 	const size_t *chosen;		/* indexes into findings->intervals, in order of start */
 	size_t chosen_cnt;
+	const path_pieces *paths;	/* by chosen, of those that take paths, if not all were chosen; else NULL */
 	enum export_metric metric;	/* --metric */
 	const char *view;		/* --view; NULL: not given */
 };
 
 struct export_writer {
 	bool takes_intervals;		/* needs the single intervals that --intervals chooses, and the trace; else only findings */
+	bool takes_paths;		/* ... and of the trace only their critical paths */
 	int (*check)(const struct export_input *in, struct diag *reterr);	/* checks the options before reading; or NULL */
 	int (*write)(FILE *out, const struct export_input *in);	/* 0, or a negative errno */
 	/* Where it is true of the options, in place of the above: reads what it needs of the run by itself. */

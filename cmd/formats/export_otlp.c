@@ -280,13 +280,7 @@ static void put_interval(struct writer *w, const struct interval_row *row, uint6
 /* Assumes that the first moment of the trace is the start of the run. */
 static int64_t to_wall(const struct export_input *in)
 {
-	int64_t first = INT64_MAX;
-
-	for (size_t i = 0; i < in->trace->intervals.cnt; i++)
-		first = in->trace->intervals.items[i].start_ns < first ? in->trace->intervals.items[i].start_ns : first;
-	for (size_t i = 0; i < in->trace->segments.cnt; i++)
-		first = in->trace->segments.items[i].start_ns < first ? in->trace->segments.items[i].start_ns : first;
-	return first == INT64_MAX ? 0 : narrow_saturated((__int128)in->run->started_ns - first);
+	return in->first_ns == INT64_MAX ? 0 : narrow_saturated((__int128)in->run->started_ns - in->first_ns);
 }
 
 static int write_otlp(FILE *out, const struct export_input *in)

@@ -170,6 +170,16 @@ static int read_without_kernel(struct store *s, const char *path, struct trace *
 	return 0;
 }
 
+void recorded_note_host(const char *path, struct trace *t)
+{
+	struct summed_source by;
+
+	if (!t->ids.cnt && !t->remote_calls.cnt)
+		return;
+	recorded_by_read(path, t->arena, &by);
+	t->host = *by.host ? by.host : NULL;
+}
+
 int run_part_read(struct store *s, const struct run_part *part, struct trace **ret, struct diag *reterr)
 {
 	const char *path = part->path;
@@ -179,12 +189,8 @@ int run_part_read(struct store *s, const struct run_part *part, struct trace **r
 		r = kernel_add(*ret, part->kernel, reterr);
 	if (r == -EBADMSG && part->kernel)
 		r = read_without_kernel(s, path, ret, r, reterr);
-	if (r == 0 && !part->tuples && ((*ret)->ids.cnt || (*ret)->remote_calls.cnt)) {
-		struct summed_source by;
-
-		recorded_by_read(path, (*ret)->arena, &by);
-		(*ret)->host = *by.host ? by.host : NULL;
-	}
+	if (r == 0 && !part->tuples)
+		recorded_note_host(path, *ret);
 	return r;
 }
 

@@ -37,6 +37,9 @@ void recorded_options_release(struct recorded_options *o);
 int recorded_complete(struct store *s, const struct recorded_options *o, const char *path, struct trace *t,
 		      struct diag *reterr);
 
+/* Of a trace whose intervals have ids, or call other services: the host that recorded it. */
+void recorded_note_host(const char *path, struct trace *t);
+
 /* Trace to results (run_analysis.c): analyses the run, stores the findings, updates r.  All names in the trace,
  * the one with the most intervals first; *ret holds that first one.  jobs: threads at most; 0: one a CPU. */
 int run_analyze(struct store *s, struct run *r, unsigned jobs, struct findings **ret, struct diag *reterr);

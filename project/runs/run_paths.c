@@ -50,26 +50,46 @@ static void take(void *arg, const struct trace_window *w)
 	}
 }
 
+static int read_paths(struct store *s, const struct run *run, struct reading_paths *reading, struct run_paths **ret, struct diag *reterr)
+{
+	_cleanup_(run_paths_freep) struct run_paths *p = xcalloc(1, sizeof(*p));
+	_cleanup_(freep) struct time_span *spans = xcalloc(reading->cnt + 1, sizeof(*spans));
+	int r;
+
+	for (size_t i = 0; i < reading->cnt; i++)
+		spans[i] = (struct time_span){ reading->rows[i]->start_ns, reading->rows[i]->end_ns };
+	r = run_windows_read(s, run, 2, &(struct window_taker){ .begin = begin, .take = take, .arg = reading, .spans = spans,
+								.span_cnt = reading->cnt }, &p->windows, reterr);
+	if (r < 0)
+		return r;
+	p->names = reading->names;
+	*ret = TAKE_PTR(p);
+	return 0;
+}
+
+int run_paths_read_some(struct store *s, const struct run *run, const struct interval_row *const *rows, size_t cnt, struct arena *a,
+			path_pieces *ret, struct run_paths **ret_paths, struct diag *reterr)
+{
+	_cleanup_(freep) bool *found = xcalloc(cnt + 1, sizeof(*found));
+	struct reading_paths reading = { .rows = rows, .cnt = cnt, .arena = a, .pieces = ret, .found = found };
+
+	return read_paths(s, run, &reading, ret_paths, reterr);
+}
+
 int run_paths_read(struct store *s, const struct run *run, const struct interval_row *const *rows, size_t cnt, struct arena *a,
 		   path_pieces *ret, struct run_paths **ret_paths, struct diag *reterr)
 {
-	_cleanup_(run_paths_freep) struct run_paths *p = xcalloc(1, sizeof(*p));
-	_cleanup_(freep) struct time_span *spans = xcalloc(cnt + 1, sizeof(*spans));
 	_cleanup_(freep) bool *found = xcalloc(cnt + 1, sizeof(*found));
 	struct reading_paths reading = { .rows = rows, .cnt = cnt, .arena = a, .pieces = ret, .found = found };
-	int r;
+	_cleanup_(run_paths_freep) struct run_paths *p = NULL;
+	int r = read_paths(s, run, &reading, &p, reterr);
 
-	for (size_t i = 0; i < cnt; i++)
-		spans[i] = (struct time_span){ rows[i]->start_ns, rows[i]->end_ns };
-	r = run_windows_read(s, run, 2, &(struct window_taker){ .begin = begin, .take = take, .arg = &reading, .spans = spans,
-								.span_cnt = cnt }, &p->windows, reterr);
 	for (size_t i = 0; r == 0 && i < cnt; i++)
 		if (!found[i])
 			r = diag_set(reterr, EXIT_DATA, -EBADMSG, "the trace of run %" PRIu32 " does not hold interval %" PRIu64 " any more",
 				     run->number, rows[i]->sid);
 	if (r < 0)
 		return r;
-	p->names = reading.names;
 	*ret_paths = TAKE_PTR(p);
 	return 0;
 }

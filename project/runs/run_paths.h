@@ -18,6 +18,9 @@ struct run_paths;
 /* Rows: of the run's findings, of completed intervals.  EXIT_DATA: the trace does not hold one of them any more. */
 int run_paths_read(struct store *s, const struct run *r, const struct interval_row *const *rows, size_t cnt, struct arena *a,
 		   path_pieces *ret, struct run_paths **ret_paths, struct diag *reterr);
+/* The same, but of an interval that the trace does not hold, or that took no time, there are no pieces. */
+int run_paths_read_some(struct store *s, const struct run *r, const struct interval_row *const *rows, size_t cnt, struct arena *a,
+			path_pieces *ret, struct run_paths **ret_paths, struct diag *reterr);
 const struct trace *run_paths_names(const struct run_paths *p);
 void run_paths_free(struct run_paths *p);	/* NULL is fine */
 DEFINE_CLEANUP(struct run_paths *, run_paths_free);

@@ -31,6 +31,29 @@ paths from-beginning
 cmp from-middle from-beginning && pass || fail "an interval has another path if the trace is read from its beginning"
 [ ! -e $run/trace.vpi ] && pass || fail "a reading of one interval wrote trace.vpi"
 
+# Exports of some intervals: as from the beginning, and each interval as in an export of all.
+cat >some.py <<'P'
+import json, sys
+def slices(name): return [(e["ts"], e["dur"], e["name"], e["args"]["interval"]) for e in json.load(open(name))["traceEvents"] if e["ph"] == "X"]
+some, every = slices("some.json"), slices("all.json")
+sids = {s[3] for s in some}
+assert len(sids) == 30 and len(some) > 30 * 150, (len(sids), len(some))
+assert sorted(some) == sorted(s for s in every if s[3] in sids)
+rows, everything = ([l.split(",") for l in open(name)][1:] for name in ("some.csv", "all.csv"))
+assert {r[0] for r in rows} == {str(s) for s in sids}, "csv and chrome-trace have other intervals"
+assert rows == [r for r in everything if r[0] in {str(s) for s in sids}]
+P
+for format in chrome-trace perfetto otlp csv; do
+	cp kept.vpi $run/trace.vpi
+	"$VPROF" export --format $format --intervals SAMPLE:30 >middle.$format 2>.err && pass || fail "$format: $(cat .err)"
+	rm $run/trace.vpi
+	"$VPROF" export --format $format --intervals SAMPLE:30 2>.err | cmp -s - middle.$format && pass || fail "$format is another from the beginning"
+done
+mv middle.chrome-trace some.json
+mv middle.csv some.csv
+"$VPROF" export --format chrome-trace --intervals all >all.json 2>.err && "$VPROF" export --format csv --intervals all >all.csv 2>.err
+expect 0 python3 some.py
+
 # The middle of the largest block in the first third of the trace, where nothing of interval 2450 is.
 cp $run/trace.vpt whole.vpt
 place=$(LC_ALL=C grep -abo VBLK whole.vpt | cut -d: -f1 | awk -v size="$(stat -c %s whole.vpt)" '

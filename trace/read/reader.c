@@ -135,7 +135,7 @@ int trace_read(const char *path, const struct reader_options *o, struct trace **
 	       struct diag *reterr)
 {
 	_cleanup_(trace_freep) struct trace *t = trace_new();
-	struct reading rd = { .options = o, .t = t, .before_ns = INT64_MIN, .until_ns = INT64_MAX, .is_whole = true };
+	struct reading rd = { .options = o, .t = t, .before_ns = INT64_MIN, .until_ns = INT64_MAX, .keeps_ids = true };
 	_cleanup_(freep) bool *stopped = NULL;
 	bool times_out = false;
 	int r;

@@ -503,13 +503,12 @@ static void play_leave(struct replay *p, const struct raw_event *e)
 		drop_label(p, e, at - 1);
 }
 
-/* Only of traces that are read as a whole: windows would keep them for ever. */
 static void play_ids(struct replay *p, const struct raw_event *e)
 {
 	uint64_t sid = replay_top_sid(&p->stacks[e->thread]);
 	struct worker *w = sid == SID_NONE ? NULL : find_worker(p, sid);
 
-	if (!p->rd->is_whole)
+	if (!p->rd->keeps_ids)
 		return;
 	if (e->kind == EVENT_CALL) {
 		VEC_ADD(&p->t->remote_calls, (struct remote_call){ tid_of(p, e->thread), e->words[0], e->ns });

@@ -44,7 +44,7 @@ struct reading {
 	struct number_meaning *meanings;	/* by fid, of raw.functions; in raw.arena */
 	int64_t before_ns;		/* windows (stream.h): when the one before ended; else INT64_MIN */
 	int64_t until_ns;		/* ... when this one ends; else INT64_MAX */
-	bool is_whole;			/* not in windows */
+	bool keeps_ids;			/* of intervals, and remote calls; not if all windows are read: they would be kept for ever */
 	bool unfit;			/* an earlier window was not complete: see stream.h */
 };
 

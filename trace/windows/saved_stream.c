@@ -186,5 +186,7 @@ bool stream_read_whole(struct trace_stream *s, struct saved *v)
 	stream_take_cpu_use(s);
 	stream_begin(s);
 	replay_save_known(s->replay, v);
+	for (size_t i = 0; i < s->index.invocations.cnt; i++)
+		v->from.bad |= s->index.invocations.items[i].fid >= s->rd.raw.functions.cnt;
 	return !v->from.bad;
 }

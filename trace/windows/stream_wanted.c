@@ -55,6 +55,7 @@ void trace_stream_want(struct trace_stream *s, const struct time_span *spans, si
 	const struct trace_index *x = &s->index;
 	struct wanted *w;
 
+	s->rd.keeps_ids = cnt > 0;
 	if (cnt == 0 || x->has_stacks)
 		return;
 	w = s->wanted = xcalloc(1, sizeof(*w));

@@ -33,6 +33,7 @@ static VEC(struct chunk) chunks;
 static struct random r;
 static bool with_losses;
 static bool with_stacks = true;		/* waits in which a thread was on another stack */
+static bool with_polls = true;		/* waits of event loops, at which they turn to other intervals (trace/read/replay_left.c) */
 static bool with_takings;		/* of locks, and releases of all kinds */
 
 static void end_chunk(size_t number)
@@ -93,7 +94,7 @@ static void wait(struct actor *a, int depth)
 	class = classes[random_below(&r, 7)];
 	if (class == WAIT_QUEUE && !with_stacks)
 		class = WAIT_JOIN;
-	event(a, EVENT_WAIT, from, (const uint64_t[]){ end, class, 1 + random_below(&r, 2), waker, woken });
+	event(a, EVENT_WAIT, from, (const uint64_t[]){ end, class, class == WAIT_IO && !with_polls ? 2 : 1 + random_below(&r, 2), waker, woken });
 	if (random_below(&r, 8) == 0)
 		event(a, EVENT_FALSE_WAKEUP, end, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include "analysis/path/explain.h"
 #include "base/file.h"
+#include "trace/windows/excerpt.h"
 #include "trace/windows/saved_states.h"
 #include "base/banned.h"
 
@@ -185,7 +186,8 @@ static void same_spans(const struct trace_window *w, const struct interval *want
 	for (size_t i = 0; i < cnt; i++) {
 		uint64_t sum;
 
-		if (wanted[i].end_ns <= w->before_ns || wanted[i].end_ns > w->until_ns)
+		/* What runs is cut where the window ends, at a moment perhaps. */
+		if (wanted[i].end_ns <= w->before_ns || wanted[i].end_ns > w->until_ns || wanted[i].start_ns == wanted[i].end_ns)
 			continue;
 		assert_true(map_get(span_sums, wanted[i].sid, &sum));
 		assert_int_equal(sum_span(w->t, &wanted[i]), sum);
@@ -209,9 +211,57 @@ static bool save_states(void)
 	return e == 0;
 }
 
+/* ---- excerpts (trace/windows/excerpt.h) ---- */
+
+static size_t excerpts, excerpt_calls, excerpt_waits, excerpt_wakeups;
+
+/* Wake-ups: of one interval, since the time between two may be there or not. */
+static void same_excerpts(const struct trace *x, const struct trace *y, bool of_one)
+{
+	assert_int_equal(x->invocations.cnt, y->invocations.cnt);
+	for (size_t i = 0; i < x->invocations.cnt; i++) {
+		const struct invocation *a = &x->invocations.items[i], *b = &y->invocations.items[i];
+
+		assert_true(a->tid == b->tid && a->sid == b->sid && a->function == b->function);
+		assert_true(a->start_ns == b->start_ns && a->end_ns == b->end_ns);
+	}
+	assert_int_equal(x->segments.cnt, y->segments.cnt);
+	for (size_t i = 0; i < x->segments.cnt; i++)
+		assert_memory_equal(&x->segments.items[i], &y->segments.items[i], sizeof(x->segments.items[i]));
+	for (size_t i = 0; of_one && i < x->wakeups.cnt; i++)
+		assert_memory_equal(&x->wakeups.items[i], &y->wakeups.items[i], sizeof(x->wakeups.items[i]));
+	assert_true(!of_one || x->wakeups.cnt == y->wakeups.cnt);
+	excerpts++;
+	excerpt_calls += x->invocations.cnt;
+	excerpt_waits += x->segments.cnt;
+	excerpt_wakeups += x->wakeups.cnt;
+}
+
+static struct excerpt *excerpt_of(const struct interval *wanted, size_t cnt, struct excerpt_wanted *ret)
+{
+	for (size_t i = 0; i < cnt; i++)
+		ret[i] = (struct excerpt_wanted){ wanted[i].sid, wanted[i].start_ns, wanted[i].end_ns };
+	return excerpt_new(ret, cnt);
+}
+
+/* By the definition: from all of the trace at once. */
+static void same_as_all(struct excerpt *x, struct trace *whole, const struct interval *wanted, size_t cnt)
+{
+	struct excerpt_wanted list[2];
+	_cleanup_(excerpt_freep) struct excerpt *all = excerpt_of(wanted, cnt, list);
+
+	excerpt_begin(all, whole);
+	excerpt_add(all, &(struct trace_window){ .t = whole, .before_ns = INT64_MIN, .until_ns = INT64_MAX });
+	excerpt_end(all, whole);
+	same_excerpts(excerpt_trace(all), excerpt_trace(x), cnt == 1);
+	assert_int_equal(excerpt_first_ns(all), excerpt_first_ns(x));
+}
+
 /* These intervals alone; how many windows that takes. */
 static size_t same_from_states(struct trace *whole, const struct interval *wanted, size_t cnt)
 {
+	struct excerpt_wanted list[2];
+	_cleanup_(excerpt_freep) struct excerpt *x = excerpt_of(wanted, cnt, list);
 	_cleanup_(trace_stream_closep) struct trace_stream *s = NULL;
 	struct trace_window w = { .t = NULL };
 	struct diag diag = DIAG_INIT;
@@ -222,12 +272,17 @@ static size_t same_from_states(struct trace *whole, const struct interval *wante
 		spans[i] = (struct time_span){ wanted[i].start_ns, wanted[i].end_ns };
 	assert_int_equal(trace_stream_open_saved(path, saved_path(), NULL, &s), 1);
 	trace_stream_want(s, spans, cnt);
+	excerpt_begin(x, trace_stream_names(s));
 	while (seen < cnt && trace_stream_next(s, &w, &diag) > 0) {
 		seen += same_in_window(whole, &w, wanted, cnt);
 		same_spans(&w, wanted, cnt);
+		excerpt_add(x, &w);
 		windows++;
 	}
 	assert_int_equal(seen, cnt);
+	excerpt_end(x, trace_stream_names(s));
+	if (!with_polls)		/* what a loop worked on may only show when the interval has ended */
+		same_as_all(x, whole, wanted, cnt);
 	trace_window_release(&w);
 	return windows;
 }
@@ -289,6 +344,7 @@ static void test_saved(void **state)
 		_cleanup_(trace_freep) struct trace *whole = NULL;
 
 		with_takings = seed % 2;
+		with_polls = seed % 3 == 0;
 		with_stacks = seed % 4 == 0;
 		write_program(seed);
 		write_chunks(seed);
@@ -308,8 +364,10 @@ static void test_saved(void **state)
 		unlink(path);
 	}
 	print_message("%zu of %d fit; %zu windows, %zu without what was noted\n", fit, SAVED_TRACES, windows, without);
+	print_message("%zu excerpts: %zu calls, %zu waits, %zu wake-ups\n", excerpts, excerpt_calls, excerpt_waits, excerpt_wakeups);
 	assert_true(fit > SAVED_TRACES * 3 / 5);
-	with_stacks = true;
+	assert_true(excerpt_calls > excerpts && excerpt_waits > excerpts / 2 && excerpt_wakeups > excerpts / 2);
+	with_stacks = with_polls = true;
 	VEC_RELEASE(&chunks);
 }
 
