@@ -465,6 +465,12 @@ void trace_return_names(struct trace *window);
 /* Copies the devices' numbers and kinds; a window needs nothing else of the threads. */
 void trace_copy_devices(struct trace *window, const struct trace *from);
 
+/* Waits in the socket are known, and when a thread that they wait for had no CPU. */
+static inline bool trace_has_arrivals(const struct trace *t)
+{
+	return t->look.is_one || t->from_arrival;
+}
+
 /* Puts every array into the order noted above. */
 void trace_sort(struct trace *t);
 /* Sets idle_ns of the intervals of a sorted import from its segments: io, for no interval.  A recording has them already. */

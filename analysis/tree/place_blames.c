@@ -92,7 +92,7 @@ uint32_t blame_of_key(struct vtree *v, uint32_t wait, uint64_t key, const struct
 	if (queue && is_taken_up(queue, state))
 		return blame_of_taking_up(v, wait, queue);
 	/* Woken for the request, without a CPU yet: no function has to do with that, but the run queue has. */
-	if (queue && low == FUNCTION_NONE && v->tl->trace->look.is_one && state_is_runqueue(state))
+	if (queue && low == FUNCTION_NONE && trace_has_arrivals(v->tl->trace) && state_is_runqueue(state))
 		return blame_in(v, wait, FUNCTION_NONE, state);
 	if (queue && (state == STATE_QUEUE || low == FUNCTION_NONE || is_with_others(v, queue, state)))
 		return blame_nobody(v, wait);

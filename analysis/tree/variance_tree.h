@@ -274,7 +274,7 @@ static inline uint32_t queue_blame(struct vtree *v, uint32_t wait, const struct 
 /* It works for others, or idles, in some function, and may be blocked in it. */
 static inline uint32_t queue_blame_at(struct vtree *v, uint32_t wait, uint64_t tid, uint32_t innermost, enum trace_state state)
 {
-	bool is_without_cpu = v->tl->trace->look.is_one && state_is_runqueue(state);	/* see blame_of_key() */
+	bool is_without_cpu = trace_has_arrivals(v->tl->trace) && state_is_runqueue(state);	/* see blame_of_key() */
 
 	if (innermost == INVOCATION_NONE && blamed_kind(v, tid) == FUNCTION_NONE)
 		return is_without_cpu ? blame_in(v, wait, FUNCTION_NONE, state) : blame_nobody(v, wait);

@@ -29,6 +29,7 @@ struct matching {
 	VEC(size_t) pending;		/* reads that no interval is about, yet */
 	struct interval *last;		/* begun, of the thread; NULL: none, or its read is known */
 	VEC(struct stretch) stretches;
+	VEC(struct stretch) arrived;	/* in the socket of the thread; sid means nothing */
 };
 
 static int by_read(const void *a, const void *b)
@@ -79,6 +80,12 @@ static void find_reads(struct matching *m)
 		qsort(m->reads.items, m->reads.cnt, sizeof(*m->reads.items), by_read);
 }
 
+static void add_arrived(struct matching *m, uint64_t tid, int64_t start_ns, int64_t end_ns)
+{
+	if (start_ns < end_ns)
+		VEC_ADD(&m->arrived, (struct stretch){ tid, SID_NONE, start_ns, end_ns });
+}
+
 static void add_stretch(struct matching *m, uint64_t tid, uint64_t sid, int64_t start_ns, int64_t end_ns)
 {
 	if (start_ns < end_ns)
@@ -114,6 +121,7 @@ static void match(struct matching *m, struct interval *iv, const struct read *r)
 	iv->start_ns = x->start_ns;
 	iv->start_tid = o.receiver;
 	request_add_ways(m->t, x, &o, iv->sid, o.sender == o.receiver ? has_ns : x->first_read_ns);
+	add_arrived(m, o.receiver, x->start_ns, o.sender == o.receiver ? has_ns : x->first_read_ns);
 	if (o.sender != o.receiver)
 		add_stretch(m, o.receiver, iv->sid, x->first_read_ns, x->last_read_ns);
 	add_stretch(m, r->tid, iv->sid, has_ns, begun_ns);
@@ -233,6 +241,46 @@ static void cut_segment(struct matching *m, const struct segment *g, size_t at)
 	put(m->t, g, from_ns, g->end_ns, SID_NONE, g->state);
 }
 
+/* When the thread was woken from that wait, whoever did it, also a client outside the run; INT64_MAX: not known. */
+static int64_t woken_ns(const struct matching *m, const struct segment *g)
+{
+	const struct kernel_off *o = m->k->offs.items;
+	uint32_t tid = (uint32_t)g->tid;
+	size_t i = partition_point(j, m->k->offs.cnt, o[j].tid < tid || (o[j].tid == tid && o[j].out_ns < g->end_ns));
+
+	while (i-- > 0 && o[i].tid == tid && o[i].in_ns > g->start_ns)
+		if (o[i].flags & OFF_WOKEN && o[i].woken_ns > g->start_ns && !(o[i].flags & OFF_PREEMPTED))
+			return o[i].woken_ns;
+	return INT64_MAX;
+}
+
+/* A thread that a request wakes, and that has no CPU yet, waits for nothing but a CPU. */
+static void part_waits(struct matching *m)
+{
+	size_t at = 0, cnt = m->t->segments.cnt;
+
+	if (m->arrived.cnt > 1)
+		qsort(m->arrived.items, m->arrived.cnt, sizeof(*m->arrived.items), by_stretch);
+	for (size_t i = 0; i < cnt; i++) {
+		struct segment *g = &m->t->segments.items[i], rest;
+		const struct stretch *x = m->arrived.items;
+		int64_t ns;
+
+		while (at < m->arrived.cnt && (x[at].tid < g->tid || (x[at].tid == g->tid && x[at].end_ns <= g->start_ns)))
+			at++;
+		if (g->sid != SID_NONE || g->state == STATE_RUNNING || g->state == STATE_RUNNABLE || at == m->arrived.cnt ||
+		    x[at].tid != g->tid || x[at].start_ns >= g->end_ns)
+			continue;
+		ns = woken_ns(m, g);
+		if (ns >= g->end_ns)
+			continue;
+		rest = *g;
+		rest.state = STATE_RUNNABLE;
+		rest.start_ns = g->end_ns = ns;
+		VEC_ADD(&m->t->segments, rest);
+	}
+}
+
 static void give_segments(struct matching *m)
 {
 	size_t at = 0, cnt = m->t->segments.cnt, kept = 0;
@@ -273,9 +321,12 @@ void arrivals_add(struct trace *t, const struct kernel_trace *k, struct kernel_t
 	request_owners_find(t, k, x, owners);
 	find_reads(&m);
 	match_all(&m);
+	part_waits(&m);
+	trace_sort(t);
 	give_segments(&m);
 	VEC_RELEASE(&m.reads);
 	VEC_RELEASE(&m.begins);
 	VEC_RELEASE(&m.pending);
 	VEC_RELEASE(&m.stretches);
+	VEC_RELEASE(&m.arrived);
 }

@@ -200,6 +200,36 @@ static void test_behind_another(void **state)
 	trace_free(t);
 }
 
+/* Requests wake an idle thread that gets a CPU 10 or 90 later: what varies is the run queue, not what it waited in. */
+static void test_without_cpu(void **state)
+{
+	struct analyze_options o = { .interval = NULL };
+	char text[60000] = "invocation 7 - loop 0 90000\n", *at = text + strlen(text);
+	struct findings *f = NULL;
+	struct trace *t;
+
+	(void)state;
+	arrivals_begin();
+	life(KERNEL_SEEN, 7, 0, "server");
+	life(KERNEL_SEEN, 9, 0, "client");
+	for (int i = 0, done_ns = 0; i < 200; i++) {
+		int ns = 1000 + i * 300, in_ns = ns + (i % 3 ? 10 : 90);
+
+		off(7, ns - 150, in_ns, POLL, ns, WAKER_TASK, 9);
+		exchange(7, 7, ns, in_ns + 5, in_ns + 20);
+		at += sprintf(at, "interval %d r 7 %d 7 %d\nsegment 7 - %d %d running\nsegment 7 %d %d %d running\n", i + 1, in_ns + 6,
+			      in_ns + 18, done_ns, in_ns + 6, i + 1, in_ns + 6, in_ns + 18);
+		done_ns = in_ns + 18;
+	}
+	t = arrivals_end(text);
+	assert_begins(t, 1, 1000, 1096);
+	assert_int_equal(analyze(t, &o, &f), 0);
+	assert_true(f->causes.cnt > 0 && f->causes.items[0].known && f->causes.items[0].share > .99);
+	assert_int_equal(f->causes.items[0].how, HOW_RUNQUEUE);
+	findings_free(f);
+	trace_free(t);
+}
+
 /* Intervals of two names on one thread are told apart from its reads each by itself. */
 static void test_names(void **state)
 {
@@ -316,6 +346,7 @@ int main(void)
 		cmocka_unit_test(test_orders),
 		cmocka_unit_test(test_handed_over),
 		cmocka_unit_test(test_behind_another),
+		cmocka_unit_test(test_without_cpu),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_random),
 	};
