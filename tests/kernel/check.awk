@@ -4,8 +4,8 @@
 #	awk -f check.awk TRUTH TUPLES	->	CASE CLASS WAITS BLOCKED CLASSED WAKER
 #
 # Of WAITS that the program made, BLOCKED were off the CPU for another reason than the run queue; the longest such time
-# counts.  CLASSED of them have the right class, WAKER the right waker of the last wake-up in it.  A preemption is
-# right if the time in the run queue is more than everything else.  For fsync a thread of the kernel (the journal's) may
+# counts, without what lies before or after the wait.  CLASSED of them have the right class, WAKER the right waker of the
+# last wake-up in it.  A preemption is right if the time in the run queue is more than everything else.  For fsync a thread of the kernel (the journal's) may
 # stand between the program and the disk.
 FNR == 1 { file++ }
 file == 1 { n++; name[n] = $1; class[n] = $2; tid = $3; start[n] = $4; end[n] = $5; waker[n] = $6; next }
@@ -22,13 +22,12 @@ END {
 		while (first <= s && to[first] <= start[i])
 			first++
 		for (j = first; j <= s && from[j] < end[i]; j++) {
+			inside = (to[j] < end[i] ? to[j] : end[i]) - (from[j] > start[i] ? from[j] : start[i])
 			if (state[j] == "runnable") {
-				queue += to[j] - from[j]
-				continue
-			}
-			if (to[j] - from[j] > length_of) {
+				queue += inside
+			} else if (inside > length_of) {
 				best = j
-				length_of = to[j] - from[j]
+				length_of = inside
 			}
 		}
 		if (!(name[i] in waits))
