@@ -9,10 +9,8 @@
 #include "runtime/causal/causal.h"
 #include "runtime/causal/pause.h"
 #include "runtime/causal/virtual_clock.h"
-#include "runtime/rules/readable.h"
 #include "runtime/thread.h"
 
-#define SECOND 1000000000ULL
 #define SLEW 4096			/* clocks and ticks may differ by 1/SLEW */
 
 uint32_t clock_is_virtual;
@@ -71,26 +69,16 @@ bool virtual_clock_has(clockid_t clock)
 	return false;
 }
 
-const struct timespec *until_move(struct until *u, const struct timespec *until, const bool *came)
+/* What the thread has paid since then came with as much time; a shift that jumped meanwhile, as where a block begins, is caught up. */
+void virtual_clock_came(uint64_t behind, uint64_t ticks)
 {
-	uint64_t ns;
+	uint64_t shift = behind, now, then;
 
-	if (!readable(until, sizeof(*until)) || until->tv_sec < 0 || until->tv_sec > INT64_MAX / 2 || until->tv_nsec < 0 ||
-	    until->tv_nsec >= (long)SECOND)
-		return until;
-	u->behind = virtual_clock_behind();
-	u->came = came;
-	ns = (uint64_t)until->tv_nsec + u->behind;
-	u->at.tv_sec = until->tv_sec + (time_t)(ns / SECOND);
-	u->at.tv_nsec = (long)(ns % SECOND);
-	return &u->at;
-}
-
-/* It is later than the deadline was by a clock that is behind by so much; the thread's clock, too, must say so. */
-void until_end(struct until *u)
-{
-	if (!u->came || !*u->came || is_over())
+	if (is_over())
 		return;
-	self.behind = u->behind;
-	self.read_ns = pause_now_ns();
+	causal_clock(&shift, &now);
+	then = arena_experiment_ns(process.arena, ticks);
+	behind += now > then ? now - then : 0;
+	self.behind = shift < behind ? shift : behind;
+	self.read_ns = now;
 }

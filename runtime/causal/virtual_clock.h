@@ -28,21 +28,7 @@ void virtual_clock_was_read(void);
 /* Not those that count CPU time. */
 bool virtual_clock_has(clockid_t clock);
 
-struct until {				/* a deadline of a call */
-	struct timespec at;
-	uint64_t behind;
-	const bool *came;		/* whether it ended the call; NULL: the deadline is the program's own */
-};
-
-#define UNTIL struct until __attribute__((cleanup(until_end), unused))
-
-const struct timespec *until_move(struct until *u, const struct timespec *until, const bool *came);
-void until_end(struct until *u);
-
-/* The deadline for the C library.  *came is read when u goes out of scope. */
-static inline const struct timespec *until_real(struct until *u, const struct timespec *until, const bool *came)
-{
-	return __builtin_expect(clock_is_virtual, 0) ? until_move(u, until, came) : until;
-}
+/* A deadline has come for a clock that was behind by so much, at that time (ticks): the thread's clock, which it reads next, must show so. */
+void virtual_clock_came(uint64_t behind, uint64_t ticks);
 
 #endif

@@ -9,6 +9,7 @@
  * A read() of 90 ticks during which the thread never left its CPU (switched.h) is no WAIT: the function that called
  * it ran.
  */
+#include "runtime/causal/virtual_clock.h"
 #include "runtime/shared/switched.h"
 #include "runtime/waits/code.h"
 #include "runtime/waits/hold.h"
@@ -154,6 +155,8 @@ void wait_end(struct wait *w)
 	bool is_logged;
 
 	look_at_mark(w);
+	if (__builtin_expect(clock_is_virtual, 0))
+		w->ended = clock_ticks();
 	if (!w->on)
 		return;
 	end = clock_ticks();

@@ -34,6 +34,7 @@ struct wait {
 	struct awaited also;		/* a second object: the mutex that a condition variable takes
 					 * again before the wait ends */
 	uint64_t start;			/* ticks */
+	uint64_t ended;			/* the call did, before the thread paid what it owes; only where clocks are virtual */
 	uint64_t at_least;		/* ticks; a call that took less did not block */
 	bool marked;			/* switched.h knows whether it did */
 	bool polls;			/* it waits for any of several files */

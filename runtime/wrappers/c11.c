@@ -9,8 +9,8 @@
  * A static program may lack some of these functions: a missing try function is skipped, and the call counts
  * as a wait if it took long enough.
  */
-#include "runtime/causal/virtual_clock.h"
 #include "runtime/waits/object.h"
+#include "runtime/waits/until.h"
 #include "runtime/waits/wait.h"
 #include "runtime/wrappers/once.h"
 #include "runtime/wrappers/real.h"
@@ -72,9 +72,9 @@ int vprof_w_mtx_timedlock(mtx_t *m, const struct timespec *until)
 
 	if (r != thrd_busy)
 		return r;
-	UNTIL u = { .came = NULL };
+	UNTIL u = { .of = NULL };
 	WAITING wait = wait_for_mtx(m);
-	return timed(&wait, real.mtx_timedlock(m, until_real(&u, until, &wait.timed_out)));
+	return timed(&wait, real.mtx_timedlock(m, until_real(&u, until, &wait)));
 }
 
 int vprof_w_mtx_unlock(mtx_t *m)
@@ -99,9 +99,9 @@ int vprof_w_cnd_wait(cnd_t *c, mtx_t *m)
 
 int vprof_w_cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *until)
 {
-	UNTIL u = { .came = NULL };
+	UNTIL u = { .of = NULL };
 	WAITING wait = wait_for_cnd(c, m);
-	return timed(&wait, real.cnd_timedwait(c, m, until_real(&u, until, &wait.timed_out)));
+	return timed(&wait, real.cnd_timedwait(c, m, until_real(&u, until, &wait)));
 }
 
 int vprof_w_cnd_signal(cnd_t *c)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* clocks.c - wrappers of clocks, and of timers that are set to a time, for vprof causal --virtual-clock.  Without it no call leads here. */
 #include <stdint.h>
-#include "runtime/causal/virtual_clock.h"
 #include "runtime/rules/readable.h"
+#include "runtime/waits/until.h"
 #include "runtime/wrappers/real.h"
 
 enum { SECOND = 1000000000, US = 1000 };
@@ -71,7 +71,7 @@ time_t vprof_w_time(time_t *ret)
 
 int vprof_w_timerfd_settime(int fd, int flags, const struct itimerspec *set, struct itimerspec *old)
 {
-	struct until u = { .came = NULL };
+	struct until u = { .of = NULL };
 	struct itimerspec moved;
 
 	if (!clock_is_virtual || !(flags & TFD_TIMER_ABSTIME) || !readable(set, sizeof(*set)) ||

@@ -12,8 +12,8 @@
  * next round must not count, so the round is part of the object's name.
  */
 #include <errno.h>
-#include "runtime/causal/virtual_clock.h"
 #include "runtime/waits/object.h"
+#include "runtime/waits/until.h"
 #include "runtime/waits/wait.h"
 #include "runtime/wrappers/real.h"
 
@@ -32,17 +32,17 @@ int vprof_w_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 int vprof_w_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
 				   const struct timespec *until)
 {
-	UNTIL u = { .came = NULL };
+	UNTIL u = { .of = NULL };
 	WAITING wait = wait_for_cond(c, m);
-	return wait_error(&wait, real.pthread_cond_timedwait(c, m, until_real(&u, until, &wait.timed_out)));
+	return wait_error(&wait, real.pthread_cond_timedwait(c, m, until_real(&u, until, &wait)));
 }
 
 int vprof_w_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
 				   const struct timespec *until)
 {
-	UNTIL u = { .came = NULL };
+	UNTIL u = { .of = NULL };
 	WAITING wait = wait_for_cond(c, m);
-	return wait_error(&wait, real.pthread_cond_clockwait(c, m, clock, until_real(&u, until, &wait.timed_out)));
+	return wait_error(&wait, real.pthread_cond_clockwait(c, m, clock, until_real(&u, until, &wait)));
 }
 
 int vprof_w_pthread_cond_signal(pthread_cond_t *c)

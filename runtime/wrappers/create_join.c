@@ -10,7 +10,7 @@
  * parent gets its number, which is that of its first thread.
  */
 #include <errno.h>
-#include "runtime/causal/virtual_clock.h"
+#include "runtime/waits/until.h"
 #include "runtime/waits/wait.h"
 #include "runtime/wrappers/plt_hooks.h"
 #include "runtime/wrappers/real.h"
@@ -150,17 +150,17 @@ int vprof_w_pthread_join(pthread_t thread, void **ret)
 
 int vprof_w_pthread_timedjoin_np(pthread_t thread, void **ret, const struct timespec *until)
 {
-	UNTIL u = { .came = NULL };
+	UNTIL u = { .of = NULL };
 	WAITING wait = wait_for_thread(thread);
-	return wait_error(&wait, real.pthread_timedjoin_np(thread, ret, until_real(&u, until, &wait.timed_out)));
+	return wait_error(&wait, real.pthread_timedjoin_np(thread, ret, until_real(&u, until, &wait)));
 }
 
 int vprof_w_pthread_clockjoin_np(pthread_t thread, void **ret, clockid_t clock,
 				 const struct timespec *until)
 {
-	UNTIL u = { .came = NULL };
+	UNTIL u = { .of = NULL };
 	WAITING wait = wait_for_thread(thread);
-	return wait_error(&wait, real.pthread_clockjoin_np(thread, ret, clock, until_real(&u, until, &wait.timed_out)));
+	return wait_error(&wait, real.pthread_clockjoin_np(thread, ret, clock, until_real(&u, until, &wait)));
 }
 
 int vprof_w_thrd_join(thrd_t thread, int *ret)

@@ -13,9 +13,9 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
-#include "runtime/causal/virtual_clock.h"
 #include "runtime/rules/readable.h"
 #include "runtime/waits/object.h"
+#include "runtime/waits/until.h"
 #include "runtime/waits/wait.h"
 #include "runtime/wrappers/own_call.h"
 
@@ -122,14 +122,14 @@ static bool has_deadline(const struct own_call *c)
 
 static long wait_for(uint64_t word, const struct own_call *c, own_maker make)
 {
-	UNTIL u = { .came = NULL };
+	UNTIL u = { .of = NULL };
 	WAITING wait = vprof_self.gate ? wait_begin_call_from(c->caller, WAIT_COND, word) : (struct wait){ .on = false };
 	struct own_call moved;
 	long r;
 
 	if (clock_is_virtual && has_deadline(c)) {
 		moved = *c;
-		moved.a[3] = (long)until_real(&u, (const struct timespec *)c->a[3], &wait.timed_out);
+		moved.a[3] = (long)until_real(&u, (const struct timespec *)c->a[3], &wait);
 		c = &moved;
 	}
 	r = make(c);

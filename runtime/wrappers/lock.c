@@ -12,8 +12,8 @@
  * (releasers_took()).
  */
 #include <errno.h>
-#include "runtime/causal/virtual_clock.h"
 #include "runtime/waits/object.h"
+#include "runtime/waits/until.h"
 #include "runtime/waits/wait.h"
 #include "runtime/wrappers/mutex.h"
 #include "runtime/wrappers/real.h"
@@ -147,9 +147,9 @@ int vprof_w_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *u
 
 	if (r != EBUSY)
 		return r;
-	UNTIL u = { .came = NULL };
+	UNTIL u = { .of = NULL };
 	WAITING wait = wait_for_mutex(m);
-	r = wait_error(&wait, real.pthread_mutex_timedlock(m, until_real(&u, until, &wait.timed_out)));
+	r = wait_error(&wait, real.pthread_mutex_timedlock(m, until_real(&u, until, &wait)));
 	if (r == EOWNERDEAD)
 		wait.result = 0;
 	return r;
@@ -162,9 +162,9 @@ int vprof_w_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 
 	if (r != EBUSY)
 		return r;
-	UNTIL u = { .came = NULL };
+	UNTIL u = { .of = NULL };
 	WAITING wait = wait_for_mutex(m);
-	r = wait_error(&wait, real.pthread_mutex_clocklock(m, clock, until_real(&u, until, &wait.timed_out)));
+	r = wait_error(&wait, real.pthread_mutex_clocklock(m, clock, until_real(&u, until, &wait)));
 	if (r == EOWNERDEAD)
 		wait.result = 0;
 	return r;
@@ -210,9 +210,9 @@ int vprof_w_pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespe
 
 	if (r != EBUSY)
 		return r;
-	UNTIL u = { .came = NULL };
+	UNTIL u = { .of = NULL };
 	WAITING wait = wait_for_rwlock(l, ORDER_SHARE);
-	return wait_error(&wait, real.pthread_rwlock_timedrdlock(l, until_real(&u, until, &wait.timed_out)));
+	return wait_error(&wait, real.pthread_rwlock_timedrdlock(l, until_real(&u, until, &wait)));
 }
 
 int vprof_w_pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
@@ -223,9 +223,9 @@ int vprof_w_pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
 
 	if (r != EBUSY)
 		return r;
-	UNTIL u = { .came = NULL };
+	UNTIL u = { .of = NULL };
 	WAITING wait = wait_for_rwlock(l, ORDER_SHARE);
-	return wait_error(&wait, real.pthread_rwlock_clockrdlock(l, clock, until_real(&u, until, &wait.timed_out)));
+	return wait_error(&wait, real.pthread_rwlock_clockrdlock(l, clock, until_real(&u, until, &wait)));
 }
 
 int vprof_w_pthread_rwlock_wrlock(pthread_rwlock_t *l)
@@ -253,9 +253,9 @@ int vprof_w_pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespe
 
 	if (r != EBUSY)
 		return r;
-	UNTIL u = { .came = NULL };
+	UNTIL u = { .of = NULL };
 	WAITING wait = wait_for_rwlock(l, ORDER_TAKE);
-	return wait_error(&wait, real.pthread_rwlock_timedwrlock(l, until_real(&u, until, &wait.timed_out)));
+	return wait_error(&wait, real.pthread_rwlock_timedwrlock(l, until_real(&u, until, &wait)));
 }
 
 int vprof_w_pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
@@ -266,9 +266,9 @@ int vprof_w_pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
 
 	if (r != EBUSY)
 		return r;
-	UNTIL u = { .came = NULL };
+	UNTIL u = { .of = NULL };
 	WAITING wait = wait_for_rwlock(l, ORDER_TAKE);
-	return wait_error(&wait, real.pthread_rwlock_clockwrlock(l, clock, until_real(&u, until, &wait.timed_out)));
+	return wait_error(&wait, real.pthread_rwlock_clockwrlock(l, clock, until_real(&u, until, &wait)));
 }
 
 int vprof_w_pthread_rwlock_unlock(pthread_rwlock_t *l)
@@ -344,20 +344,20 @@ int vprof_w_sem_timedwait(sem_t *s, const struct timespec *until)
 {
 	if (is_time(until) && sem_try(s))
 		return 0;
-	UNTIL u = { .came = NULL };
+	UNTIL u = { .of = NULL };
 	WAITING wait = wait_begin(WAIT_LOCK, object_sem(s));
 	wait.order = ORDER_TAKE;
-	return wait_errno(&wait, real.sem_timedwait(s, until_real(&u, until, &wait.timed_out)));
+	return wait_errno(&wait, real.sem_timedwait(s, until_real(&u, until, &wait)));
 }
 
 int vprof_w_sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *until)
 {
 	if (is_clock(clock) && is_time(until) && sem_try(s))
 		return 0;
-	UNTIL u = { .came = NULL };
+	UNTIL u = { .of = NULL };
 	WAITING wait = wait_begin(WAIT_LOCK, object_sem(s));
 	wait.order = ORDER_TAKE;
-	return wait_errno(&wait, real.sem_clockwait(s, clock, until_real(&u, until, &wait.timed_out)));
+	return wait_errno(&wait, real.sem_clockwait(s, clock, until_real(&u, until, &wait)));
 }
 
 int vprof_w_sem_post(sem_t *s)

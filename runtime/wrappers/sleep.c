@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sleep.c - wrappers of calls that wait for time to pass: class sleep, without a waker. */
-#include "runtime/causal/virtual_clock.h"
+#include "runtime/waits/until.h"
 #include "runtime/waits/wait.h"
 #include "runtime/wrappers/real.h"
 
@@ -15,20 +15,19 @@
 #define MOVE_sleep
 #define MOVE_usleep
 #define MOVE_nanosleep
-#define MOVE_clock_nanosleep if (UNTIL_clock_nanosleep && virtual_clock_has(clock)) length = until_real(&u, length, &came);
+#define MOVE_clock_nanosleep if (UNTIL_clock_nanosleep && virtual_clock_has(clock)) length = until_real(&u, length, &wait);
 
 #define X(type, name, params, args)								\
 	type vprof_w_##name params								\
 	{											\
-		UNTIL u = { .came = NULL };							\
-		bool came __attribute__((unused)) = false;					\
+		UNTIL u = { .of = NULL };							\
 												\
 		if (causal_on && UNTIL_##name)							\
 			causal_until();								\
-		MOVE_##name									\
 		WAITING wait = wait_begin(WAIT_SLEEP, 0);					\
+		MOVE_##name									\
 		type r = real.name args;							\
-		came = r == 0;									\
+		u.came = r == 0;								\
 		return r;									\
 	}
 SLEEP_WRAPPERS(X)

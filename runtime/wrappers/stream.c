@@ -8,11 +8,11 @@
  * signalfd names the sender of the signal, and a timerfd needs no waker.
  */
 #include <errno.h>
-#include "runtime/causal/virtual_clock.h"
 #include "runtime/rules/permit.h"
 #include "runtime/waits/outside.h"
 #include "runtime/waits/signals.h"
 #include "runtime/waits/special.h"
+#include "runtime/waits/until.h"
 #include "runtime/wrappers/real.h"
 #include "runtime/wrappers/stream.h"
 
@@ -125,13 +125,13 @@ RECEIVE_ALIASES(X)
 #undef X
 /* The timed ones have a deadline. */
 #define MOVE_mq_receive
-#define MOVE_mq_timedreceive until = until_real(&u, until, &w.wait.timed_out);
+#define MOVE_mq_timedreceive until = until_real(&u, until, &w.wait);
 #define MOVE_mq_send
 #define MOVE_mq_timedsend MOVE_mq_timedreceive
 #define WRAP_QUEUE(type, name, params, args, kind)						\
 	type vprof_w_##name params								\
 	{											\
-		UNTIL u = { .came = NULL };							\
+		UNTIL u = { .of = NULL };							\
 		STREAM(w) = stream_begin(fd, kind, FLOW_QUEUE);					\
 		MOVE_##name									\
 		return (type)stream_got(&w, real.name args, NULL);				\

@@ -13,7 +13,7 @@ behind()
 {
 	paused=$(awk '$1 == "speed" && $2 == 1000 { print int($14) }' "$work/.out")
 	behind=$(awk '{ print $12 - $10 }' said)
-	rounds=$(awk '{ print $8 }' said)
+	ahead=$(awk '{ print $14 - $10 }' said)		# the thread that sleeps, of the first thread's clock
 }
 sane()
 {
@@ -25,6 +25,7 @@ says "ended 0 rounds 3"
 behind
 sane "with virtual clocks"
 [ "${paused:-0}" -gt 0 ] && [ "$behind" -ge $((paused / 2)) ] && pass || fail "$behind ms behind, although $paused were paused"
+[ "$ahead" -lt $((behind / 2)) ] && pass || fail "a thread slept for $ahead ms more than its clock showed: $(cat said)"
 expect 0 "$ROUNDS" heavy 3 1000 ./deadlines said
 behind
 sane "without"

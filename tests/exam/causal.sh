@@ -150,6 +150,10 @@ unset KERNEL
 measure f write_blocks $all 0 p50 auto && values "f: 4 writes to the disk beside 1.5 ms" 6
 measure e rare 500,1000 2000 mean auto "${ROUNDS_E:-$rounds}" && values "e: an open loop, the mean" 4
 measure e-p99 rare 500 2000 p99 auto "${ROUNDS_E:-$rounds}" && values "e: an open loop, the p99" 12
+VIRTUAL_CLOCK=1
+export VIRTUAL_CLOCK
+measure clock rare 500,1000 2000 mean auto "${ROUNDS_E:-$rounds}" && values "an open loop by its virtual clock, the mean" 4
+unset VIRTUAL_CLOCK
 measure crowd1 fast_share 500,1000 0 p50 auto && gains "four threads on two CPUs: one of them" 3
 measure crowd3 fast_share 500,1000 0 p50 auto && gains "... the other three" 3
 measure shared hold $all 0 mean auto && gains "two processes share a lock: its holder" 3

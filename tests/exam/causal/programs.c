@@ -354,7 +354,8 @@ static const struct {
 	void (*run)(void);
 } programs[] = {
 	{ "a", meet }, { "b", meet_longer }, { "processes", parent_first }, { "child", child_first }, { "threads", short_threads },
-	{ "c", two_holders }, { "c3", three_holders }, { "d", disk_reads }, { "faults", page_faults }, { "f", disk_writes }, { "e", open_loop },
+	{ "c", two_holders }, { "c3", three_holders }, { "d", disk_reads }, { "faults", page_faults }, { "f", disk_writes },
+	{ "e", open_loop }, { "clock", open_loop_by_clock },
 	{ "crowd1", crowd_one }, { "crowd3", crowd_three }, { "shared", shared_lock }, { "peers", peers }, { "rwlock", readers },
 };
 

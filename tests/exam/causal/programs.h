@@ -18,6 +18,7 @@ void disk_reads(void);
 void page_faults(void);
 void disk_writes(void);
 void open_loop(void);
+void open_loop_by_clock(void);
 void readers(void);
 
 #endif

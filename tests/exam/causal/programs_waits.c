@@ -220,13 +220,32 @@ static void *run_worker(void *arg)
 }
 
 /* Sleeps from one request to the next, not until a time: the process' clocks go on in real time. */
-void open_loop(void)
+static void for_length(void)
+{
+	sleep_us(1000000 / RATE - 60);		/* a sleep ends late */
+}
+
+/* By its clock, which must be virtual. */
+static void until_next(void)
+{
+	static struct timespec next;
+
+	if (!next.tv_sec)
+		clock_gettime(CLOCK_MONOTONIC, &next);
+	next.tv_nsec += 1000000000 / RATE;
+	next.tv_sec += next.tv_nsec / 1000000000;
+	next.tv_nsec %= 1000000000;
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL))
+		;
+}
+
+static void requests(void (*await_next)(void))
 {
 	make_lock();
 	for (int i = 0; i < 2; i++)
 		part(run_worker, NULL);
 	for (long i = 1;; i++) {
-		sleep_us(1000000 / RATE - 60);	/* a sleep ends late */
+		await_next();
 		VPROF_BEGIN("item", i);
 		pthread_mutex_lock(&queue.lock);
 		if (queue.put - queue.taken < SLOTS)
@@ -234,6 +253,16 @@ void open_loop(void)
 		pthread_cond_signal(&queue.has);
 		pthread_mutex_unlock(&queue.lock);
 	}
+}
+
+void open_loop(void)
+{
+	requests(for_length);
+}
+
+void open_loop_by_clock(void)
+{
+	requests(until_next);
 }
 
 /* ---- two readers and a writer ---- */
