@@ -62,6 +62,13 @@ static struct collected *collected_new(const struct analyzer *a)
 	return c;
 }
 
+struct collected *analyzer_collected(struct analyzer *a, uint32_t name)
+{
+	while (a->by_name.cnt <= name)
+		VEC_ADD(&a->by_name, collected_new(a));
+	return a->by_name.items[name];
+}
+
 void analyzer_free(struct analyzer *a)
 {
 	if (!a)

@@ -38,6 +38,9 @@ struct analyzer {
 	uint64_t clamped;
 };
 
+/* analyzer.c: of the intervals of that name; made if there is none. */
+struct collected *analyzer_collected(struct analyzer *a, uint32_t name);
+
 /* analyze.c: what the rows of one name say.  clamped: of the whole trace. */
 int analyze_collected(const struct trace *names, struct collected *c, const struct nestings *nestings,
 		      const struct lives *lives, uint64_t clamped, uint32_t name, const struct analyze_options *o, struct findings **ret);

@@ -21,6 +21,7 @@
 #include "project/digests/recorded_by.h"
 #include "project/runs/project.h"
 #include "project/runs/run_parts.h"
+#include "project/runs/walked_parts.h"
 #include "trace/parts.h"
 
 static const char *arg_output, *arg_window;
@@ -73,7 +74,7 @@ static int take_part(const char *dir, const struct run_part *part, struct diag *
 {
 	int r = take_file(dir, part->run, part->path, part->tuples ? "tuples" : "vpt", reterr);
 	size_t cnt;
-	_cleanup_(freep) char *by = recorded_by_path(part->path);
+	_cleanup_(freep) char *by = recorded_by_path(part->path), *walked = walked_path(part->path);
 	_cleanup_(trace_parts_release) char **files = trace_parts(part->path, &cnt);
 
 	for (size_t i = 0; r == 0 && i < cnt; i++) {
@@ -83,6 +84,8 @@ static int take_part(const char *dir, const struct run_part *part, struct diag *
 	}
 	if (r == 0 && part->kernel)
 		r = take_file(dir, part->run, part->kernel, "vpk", reterr);
+	if (r == 0 && file_exists(walked))
+		r = take_file(dir, part->run, walked, "walked", reterr);
 	return r == 0 && file_exists(by) ? take_file(dir, part->run, by, RECORDED_BY_FILE, reterr) : r;
 }
 

@@ -48,16 +48,58 @@ void before_sums_free(struct before_sums *s)
 	free(s);
 }
 
-static void charge(struct before_sums *s, uint32_t function, int64_t ns)
+static struct function_sums *sums_of(struct before_sums *s, uint32_t function)
 {
 	uint64_t *slot = map_slot(s->index_of, (uint64_t)function + 1);
-	struct function_sums *f;
 
 	if (!*slot) {
 		VEC_ADD(&s->functions, (struct function_sums){ .function = function });
 		*slot = s->functions.cnt;
 	}
-	f = &s->functions.items[*slot - 1];
+	return &s->functions.items[*slot - 1];
+}
+
+void before_sums_archive(struct before_sums *s, struct archive *a, uint32_t function_cnt)
+{
+	archive_double(a, &s->n);
+	archive_double(a, &s->b);
+	archive_double(a, &s->bb);
+	ARCHIVE_RESIZE(a, &s->times_ns);
+	for (size_t i = 0; i < s->times_ns.cnt; i++)
+		archive_i64(a, &s->times_ns.items[i]);
+	ARCHIVE_RESIZE(a, &s->functions);
+	for (size_t i = 0; i < s->functions.cnt; i++) {
+		struct function_sums *f = &s->functions.items[i];
+
+		archive_u32(a, &f->function);
+		archive_double(a, &f->x);
+		archive_double(a, &f->xb);
+		if (f->function != FUNCTION_NONE && f->function >= function_cnt)
+			a->failed = true;
+	}
+}
+
+void before_sums_join(struct before_sums *to, const struct before_sums *from, const uint32_t *functions)
+{
+	to->n += from->n;
+	to->b += from->b;
+	to->bb += from->bb;
+	for (size_t i = 0; i < from->times_ns.cnt; i++)
+		VEC_ADD(&to->times_ns, from->times_ns.items[i]);
+	for (size_t i = 0; i < from->functions.cnt; i++) {
+		const struct function_sums *f = &from->functions.items[i];
+		struct function_sums *sums = sums_of(to, f->function == FUNCTION_NONE ? FUNCTION_NONE : functions[f->function]);
+
+		sums->x += f->x;
+		sums->xb += f->xb;
+	}
+}
+
+static void charge(struct before_sums *s, uint32_t function, int64_t ns)
+{
+	struct function_sums *f = sums_of(s, function);
+	uint64_t *slot = map_slot(s->index_of, (uint64_t)function + 1);
+
 	if (!f->in_row)
 		VEC_ADD(&s->touched, (uint32_t)(*slot - 1));
 	f->in_row = true;

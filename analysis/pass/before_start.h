@@ -11,6 +11,7 @@
 
 #include "analysis/path/timeline.h"
 #include "analysis/pass/pass.h"
+#include "base/archive.h"
 
 struct before_sums;
 
@@ -19,6 +20,10 @@ void before_sums_free(struct before_sums *s);
 
 /* before_ns: what ended by then was in an earlier window. */
 void before_sums_add(struct before_sums *s, const struct timeline *tl, const struct interval *iv, int64_t before_ns);
+
+/* Writes the sums, or reads some of another trace with that many functions; then adds them, functions[its own numbers]. */
+void before_sums_archive(struct before_sums *s, struct archive *a, uint32_t function_cnt);
+void before_sums_join(struct before_sums *to, const struct before_sums *from, const uint32_t *functions);
 
 /* f->before */
 void find_before_start(const struct analysis *a, struct before_sums *s);

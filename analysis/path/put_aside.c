@@ -82,11 +82,37 @@ static uint32_t function_after(struct put_aside *s, const struct timeline *tl, c
 	return first_function(s, tl, p->owner_tid, p->start_ns, near_ns);
 }
 
+static void add_pair(struct put_aside *s, uint32_t before, uint32_t after, __int128 ns)
+{
+	uint64_t *slot = map_slot(s->index_of, (uint64_t)before << 32 | after);
+
+	if (!*slot) {
+		VEC_ADD(&s->pairs, (struct pair){ before, after, 0 });
+		*slot = s->pairs.cnt;
+	}
+	s->pairs.items[*slot - 1].ns += ns;
+}
+
+void put_aside_archive(struct put_aside *s, struct archive *a, uint32_t function_cnt)
+{
+	ARCHIVE_RESIZE(a, &s->pairs);
+	for (size_t i = 0; i < s->pairs.cnt; i++) {
+		archive_below(a, &s->pairs.items[i].before, function_cnt);
+		archive_below(a, &s->pairs.items[i].after, function_cnt);
+		archive_i128(a, &s->pairs.items[i].ns);
+	}
+}
+
+void put_aside_join(struct put_aside *to, const struct put_aside *from, const uint32_t *functions)
+{
+	for (size_t i = 0; i < from->pairs.cnt; i++)
+		add_pair(to, functions[from->pairs.items[i].before], functions[from->pairs.items[i].after], from->pairs.items[i].ns);
+}
+
 /* path[first, end) is one stretch in the queue: between what was before it and what is after it. */
 static void add_stretch(struct put_aside *s, const struct timeline *tl, const pieces *path, size_t first, size_t end, uint32_t weight)
 {
 	uint32_t before, after;
-	uint64_t *slot;
 
 	if (first == 0 || end == path->cnt)
 		return;
@@ -94,12 +120,7 @@ static void add_stretch(struct put_aside *s, const struct timeline *tl, const pi
 	after = function_after(s, tl, &path->items[end]);
 	if (before == FUNCTION_NONE || after == FUNCTION_NONE)
 		return;
-	slot = map_slot(s->index_of, (uint64_t)before << 32 | after);
-	if (!*slot) {
-		VEC_ADD(&s->pairs, (struct pair){ before, after, 0 });
-		*slot = s->pairs.cnt;
-	}
-	s->pairs.items[*slot - 1].ns += (__int128)(path->items[end].start_ns - path->items[first].start_ns) * weight;
+	add_pair(s, before, after, (__int128)(path->items[end].start_ns - path->items[first].start_ns) * weight);
 }
 
 void put_aside_add(struct put_aside *s, const struct timeline *tl, const pieces *path, uint32_t weight)

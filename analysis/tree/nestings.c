@@ -175,6 +175,22 @@ void nestings_add(struct nestings *n, const struct timeline *tl, int64_t before_
 	map_free(ended.sids);
 }
 
+void nestings_archive(struct nestings *n, struct archive *a, uint32_t function_cnt)
+{
+	ARCHIVE_RESIZE(a, &n->list);
+	for (size_t i = 0; i < n->list.cnt; i++) {
+		archive_below(a, &n->list.items[i].caller, function_cnt);
+		archive_below(a, &n->list.items[i].callee, function_cnt);
+		archive_bool(a, &n->list.items[i].inside);
+	}
+}
+
+void nestings_join(struct nestings *to, const struct nestings *from, const uint32_t *functions)
+{
+	for (size_t i = 0; i < from->list.cnt; i++)
+		keep(to, functions[from->list.items[i].caller], functions[from->list.items[i].callee], from->list.items[i].inside);
+}
+
 static int compare_nestings(const void *pa, const void *pb)
 {
 	const struct nesting *a = pa, *b = pb;

@@ -8,6 +8,7 @@
 #define ANALYSIS_TREE_NESTINGS_H
 
 #include "analysis/path/timeline.h"
+#include "base/archive.h"
 
 struct nesting {
 	uint32_t caller, callee;	/* indexes into trace.functions */
@@ -33,6 +34,10 @@ DEFINE_CLEANUP(struct nestings *, nestings_free);
  * all that ended by then.
  */
 void nestings_add(struct nestings *n, const struct timeline *tl, int64_t before_ns, int64_t until_ns);
+
+/* Writes what nestings_finish() found, or reads it, of another trace with that many functions; then adds it, functions[its own numbers]. */
+void nestings_archive(struct nestings *n, struct archive *a, uint32_t function_cnt);
+void nestings_join(struct nestings *to, const struct nestings *from, const uint32_t *functions);
 
 /* No more windows.  The list is in order of caller, inside first, callee. */
 void nestings_finish(struct nestings *n);

@@ -47,6 +47,55 @@ void lives_add(struct lives *l, const struct trace *t)
 	}
 }
 
+struct each_life {
+	struct lives *to;
+	const struct lives *from;
+	struct archive *archive;	/* writes; NULL: joins */
+	lives_renumber tid_of;
+	const void *arg;
+};
+
+static bool visit_life(uint64_t tid, uint64_t place, void *arg)
+{
+	struct each_life *e = arg;
+	int64_t last_ns = e->from->lasts_ns.items[place - 1];
+
+	if (!e->archive) {
+		extend(e->to, e->tid_of(e->arg, tid), last_ns);
+		return true;
+	}
+	archive_u64(e->archive, &tid);
+	archive_i64(e->archive, &last_ns);
+	return true;
+}
+
+void lives_archive(struct lives *l, struct archive *a)
+{
+	struct each_life e = { .from = l, .archive = a };
+	size_t cnt = archive_cnt(a, l->lasts_ns.cnt);
+
+	archive_i64(a, &l->first_ns);
+	if (a->out)
+		map_each(l->last, visit_life, &e);
+	for (size_t i = 0; !a->out && i < cnt && !a->failed; i++) {
+		uint64_t tid = 0;
+		int64_t last_ns = 0;
+
+		archive_u64(a, &tid);
+		archive_i64(a, &last_ns);
+		extend(l, tid, last_ns);
+	}
+}
+
+void lives_join(struct lives *to, const struct lives *from, lives_renumber tid_of, const void *arg)
+{
+	struct each_life e = { .to = to, .from = from, .tid_of = tid_of, .arg = arg };
+
+	if (from->first_ns < to->first_ns)
+		to->first_ns = from->first_ns;
+	map_each(from->last, visit_life, &e);
+}
+
 int64_t lives_until(const struct lives *l, uint64_t tid)
 {
 	uint64_t place;

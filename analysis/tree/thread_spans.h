@@ -8,6 +8,7 @@
 #ifndef ANALYSIS_TREE_THREAD_SPANS_H
 #define ANALYSIS_TREE_THREAD_SPANS_H
 
+#include "base/archive.h"
 #include "base/map.h"
 #include "trace/model.h"
 
@@ -23,6 +24,11 @@ DEFINE_CLEANUP(struct lives *, lives_free);
 
 /* Adds the segments of a sorted trace, some of which may be known already. */
 void lives_add(struct lives *l, const struct trace *t);
+/* Writes all, or reads what was written. */
+void lives_archive(struct lives *l, struct archive *a);
+/* A thread of another trace, under its number here: its last moment, and the first one of all threads there. */
+typedef uint64_t (*lives_renumber)(const void *arg, uint64_t tid);
+void lives_join(struct lives *to, const struct lives *from, lives_renumber tid_of, const void *arg);
 /* INT64_MIN: unknown. */
 int64_t lives_until(const struct lives *l, uint64_t tid);
 

@@ -20,6 +20,7 @@
 #include "project/runs/digest_runs.h"
 #include "project/runs/project.h"
 #include "project/runs/run_windows.h"
+#include "project/runs/walked_parts.h"
 
 #define PROGRESS_NS 200000000
 
@@ -29,6 +30,7 @@ struct analysing {
 	struct analyzer *analyzer;
 	const struct trace *names;	/* the windows' */
 	struct run_windows *windows;
+	struct walked_run walked;	/* in place of windows */
 	uint32_t *calls;		/* per function: of all windows */
 	uint32_t run;
 	int64_t started_ns, told_ns;	/* of the progress line */
@@ -48,6 +50,7 @@ static void release(struct analysing *a)
 {
 	analyzer_free(a->analyzer);
 	run_windows_free(a->windows);
+	walked_run_free(&a->walked);
 	free(a->calls);
 }
 
@@ -107,15 +110,30 @@ static void look(void *arg, uint64_t done_cnt, uint64_t record_cnt)
 	tell_progress(a, "looking at", done_cnt, record_cnt);
 }
 
+/* Of a merged run parts that were walked before are not walked again.  0, WALKED_UNFIT or an error. */
+static int take_walked(struct store *s, struct analysing *a, const struct run *r, unsigned jobs, struct diag *reterr)
+{
+	int e = walked_run_read(s, r, &(struct walking){ jobs, a->saves, look, a }, &a->walked, reterr);
+
+	if (e)
+		return e;
+	a->analyzer = TAKE_PTR(a->walked.analyzer);
+	a->calls = TAKE_PTR(a->walked.calls);
+	a->names = a->walked.names;
+	return 0;
+}
+
 /* All windows of the run; release() in any case. */
 static int take_windows(struct store *s, struct analysing *a, const struct run *r, unsigned jobs,
 			struct diag *reterr)
 {
 	const struct window_taker taker = { .begin = begin, .take = take_window, .look = look, .arg = a, .saves = a->saves };
+	int e;
 
 	a->run = r->number;
 	a->started_ns = now_ns();
-	return run_windows_read(s, r, jobs, &taker, &a->windows, reterr);
+	e = take_walked(s, a, r, jobs, reterr);
+	return e == WALKED_UNFIT ? run_windows_read(s, r, jobs, &taker, &a->windows, reterr) : e;
 }
 
 /* The program was built elsewhere, or was rebuilt. */

@@ -123,4 +123,37 @@ for round in $(seq "$rounds"); do
 	merged "lot$round" sampled1 sampled2 sampled3 sampled4
 	same "lot$round" sampled.expected
 done
+
+# A part is walked once: what the walk found goes from merge to merge.  So a trace may be unreadable, as long as it looks the same.
+dir_of() { printf 'vprof.data/runs/%03d' "$("$VPROF" sql --format csv "SELECT number FROM run WHERE name = '$1'" | tail -n 1)"; }
+expect 0 "$VPROF" merge sampled1 sampled2 -o first
+for trace in "$(dir_of first)"/part-*.vpt; do
+	[ -s "${trace%.vpt}.walked" ] && pass || fail "no ${trace%.vpt}.walked"
+	cp -p "$trace" "$trace.kept"
+	touch -r "$trace" stamp
+	head -c "$(wc -c <"$trace")" /dev/zero >zeros
+	cat zeros >"$trace"
+	touch -r stamp "$trace"
+done
+expect 0 "$VPROF" merge sampled3 first -o three
+expect 0 "$VPROF" merge sampled4 three -o walked
+same walked sampled.expected
+expect 0 "$VPROF" analyze walked
+same walked sampled.expected
+
+# With another configuration, or bytes that are damaged, it is walked again.
+printf '[iterate]\n    k = 4\n' >>vprof.conf
+expect 5 "$VPROF" merge sampled3 first -o other
+rm vprof.conf
+walked=$(ls "$(dir_of first)"/part-*.walked | head -n 1)
+printf '\377\377\377\377\377\377' | dd of="$walked" bs=1 seek=300 conv=notrunc 2>/dev/null
+expect 5 "$VPROF" analyze first
+for trace in "$(dir_of first)"/part-*.vpt; do
+	cat "$trace.kept" >"$trace"
+	touch -r "$trace.kept" "$trace"
+	rm "$trace.kept"
+done
+expect 0 "$VPROF" analyze first
+expect 0 "$VPROF" merge first sampled3 sampled4 -o whole_again
+same whole_again sampled.expected
 finish

@@ -115,6 +115,31 @@ void trace_merger_forget(struct trace_merger *m, size_t part)
 	m->parts[part].longest_ns = 0;
 }
 
+void trace_merger_archive(struct trace_merger *m, size_t part, struct archive *a)
+{
+	merge_numbers_archive(m->tids, part, a);
+	merge_numbers_archive(m->sids, part, a);
+	archive_u64(a, &m->parts[part].interval_cnt);
+	archive_i128(a, &m->parts[part].longest_ns);
+}
+
+struct merged_numbers trace_merger_numbers(const struct trace_merger *m, size_t part)
+{
+	const struct merge_part *p = &m->parts[part];
+
+	return (struct merged_numbers){ p->function, p->interval_name.items, p->call_site.items, p->work_name.items };
+}
+
+uint64_t trace_merger_tid(const struct trace_merger *m, size_t part, uint64_t tid)
+{
+	return merge_numbers_of(m->tids, part, tid);
+}
+
+uint64_t trace_merger_sid(const struct trace_merger *m, size_t part, uint64_t sid)
+{
+	return merge_numbers_of(m->sids, part, sid);
+}
+
 bool trace_merger_sums_fit(const struct trace_merger *m)
 {
 	uint64_t cnt = 0;

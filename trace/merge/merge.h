@@ -9,6 +9,7 @@
 #ifndef TRACE_MERGE_MERGE_H
 #define TRACE_MERGE_MERGE_H
 
+#include "base/archive.h"
 #include "trace/model.h"
 
 struct trace *traces_merge(struct trace *const *parts, size_t cnt);
@@ -36,6 +37,8 @@ DEFINE_CLEANUP(struct trace_merger *, trace_merger_free);
 void trace_merger_look(struct trace_merger *m, size_t part, const struct trace *t);
 /* All windows of the part that were looked at. */
 void trace_merger_forget(struct trace_merger *m, size_t part);
+/* Writes what was looked at, or reads it instead of a look. */
+void trace_merger_archive(struct trace_merger *m, size_t part, struct archive *a);
 /* Adds everything outside the windows: functions, calls, names of threads, losses.  Call it once, after the
  * last window. */
 void trace_merger_names(struct trace_merger *m, size_t part, const struct trace *names);
@@ -48,6 +51,15 @@ bool trace_merger_sums_fit(const struct trace_merger *m);
 
 /* The tuples of t under the numbers of all, not sorted; to has no names of its own. */
 void trace_merger_add(struct trace_merger *m, size_t part, const struct trace *t, struct trace *to);
+
+/* The merger's numbers of a part's names: [its own].  After trace_merger_names(), until the merger goes. */
+struct merged_numbers {
+	const uint32_t *functions, *interval_names, *call_sites, *work_names;
+};
+struct merged_numbers trace_merger_numbers(const struct trace_merger *m, size_t part);
+/* ... and of its threads and intervals, after trace_merger_settle(). */
+uint64_t trace_merger_tid(const struct trace_merger *m, size_t part, uint64_t tid);
+uint64_t trace_merger_sid(const struct trace_merger *m, size_t part, uint64_t sid);
 
 /* Belongs to the merger. */
 struct trace *trace_merger_trace(struct trace_merger *m);

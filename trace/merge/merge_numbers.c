@@ -97,6 +97,28 @@ static uint64_t first_free(const struct merge_numbers *n)
 	return largest + 1 < UINT64_MAX / 2 ? largest + 1 : (uint64_t)1 << 32;
 }
 
+void merge_numbers_archive(struct merge_numbers *n, size_t part, struct archive *a)
+{
+	struct number_list list = { .numbers = { NULL, 0, 0 } };
+	uint64_t before = 0;
+	size_t cnt;
+
+	if (a->out)
+		map_each(n->parts[part].seen, list_number, &list);
+	if (list.numbers.cnt)
+		qsort(list.numbers.items, list.numbers.cnt, sizeof(*list.numbers.items), compare_uint64);
+	cnt = archive_cnt(a, list.numbers.cnt);
+	for (size_t i = 0; i < cnt && !a->failed; i++) {
+		uint64_t step = a->out ? list.numbers.items[i] - before : 0;
+
+		archive_u64(a, &step);
+		before += step;
+		if (!a->out)
+			merge_numbers_see(n, part, before);
+	}
+	VEC_RELEASE(&list.numbers);
+}
+
 void merge_numbers_settle(struct merge_numbers *n)
 {
 	_cleanup_(map_freep) struct map *taken = map_new();

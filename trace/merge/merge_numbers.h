@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include "base/archive.h"
 #include "base/cleanup.h"
 
 struct merge_numbers;
@@ -18,6 +19,8 @@ void merge_numbers_free(struct merge_numbers *n);	/* NULL is fine */
 
 /* Notes that the part has this number; any order, any number of times. */
 void merge_numbers_see(struct merge_numbers *n, size_t part, uint64_t number);
+/* Writes the part's numbers, or reads some and sees them. */
+void merge_numbers_archive(struct merge_numbers *n, size_t part, struct archive *a);
 /* Forgets all numbers noted for the part. */
 void merge_numbers_forget(struct merge_numbers *n, size_t part);
 /* All numbers of all parts have been noted. */
