@@ -118,4 +118,23 @@ says "neither a command nor a word"
 for word in interval share body blame cause factor "waiting for a CPU" "wakeup delay" unknown peer p99 sd arrived busy "handed over" parked; do
 	expect 0 "$VPROF" help $word
 done
+
+# ... also as the views and JSON have it.
+explained()
+{
+	expect 0 "$VPROF" help "$1"
+	says "$2: "
+}
+explained "(arrived, not read)" arrived
+explained "arrived, not read" arrived
+explained "by log_append (runnable)" "runnable time"
+explained "handed over, not taken up" "handed over"
+explained handed-over "handed over"
+explained "busy with other requests" busy
+explained lock "lock wait, cond wait, join wait"
+explained cond "lock wait, cond wait, join wait"
+explained "off the CPU, unknown why" "off the CPU"
+explained "(before start)" "before start"
+explained "call site" "place, call site"
+expect 2 "$VPROF" help "by quere (nothing)"
 finish
