@@ -200,6 +200,12 @@ void cause_add_how(struct str *to, const struct findings *f, const struct summed
 	}
 }
 
+/* Where the kernel's side is there, it has said what it knows. */
+static const char *tells_more(const struct findings *f)
+{
+	return f->cpu.is_known && f->cpu.is_exact ? "the kernel's side does not say, either" : "vprof record --kernel tells more";
+}
+
 void cause_add_why_unknown(struct str *to, const struct findings *f, const struct summed_cause *c, bool utf8)
 {
 	if (!c->has_waiter) {
@@ -215,10 +221,10 @@ void cause_add_why_unknown(struct str *to, const struct findings *f, const struc
 	add_waiter(to, c, utf8);
 	str_addf(to, " (%s), and ", wait_text(c->waited));
 	if (c->waited == STATE_OTHER)
-		str_add(to, "why it is off the CPU is not recorded; vprof record --kernel tells more");
+		str_addf(to, "why it is off the CPU is not recorded; %s", tells_more(f));
 	else if (c->is_wait && c->wait == STATE_OTHER)
-		str_add(to, "the thread that it waits for was not recorded; vprof record --kernel tells more");
-	else if (c->waited == STATE_QUEUE)
+		str_addf(to, "the thread that it waits for was not recorded; %s", tells_more(f));
+	else if (c->waited == STATE_QUEUE || c->waited == STATE_ARRIVED || c->waited == STATE_HANDED_OVER)
 		str_addf(to, "its thread was %s meanwhile%s%s; %s", in_no_function(f), c->is_wait ? ", in " : "",
 			 c->is_wait ? wait_text(c->wait) : "", would_name(f));
 	else if (c->is_wait || !lacks_wakers(f))
@@ -227,5 +233,5 @@ void cause_add_why_unknown(struct str *to, const struct findings *f, const struc
 		str_addf(to, "which thread ended the wait is not recorded; list what lets go under [sync] release, or vprof build "
 			 "--functions all");
 	else
-		str_add(to, "what ended the wait is not recorded; vprof record --kernel tells more");
+		str_addf(to, "what ended the wait is not recorded; %s", tells_more(f));
 }
