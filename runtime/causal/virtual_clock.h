@@ -28,7 +28,8 @@ void virtual_clock_was_read(void);
 /* Not those that count CPU time. */
 bool virtual_clock_has(clockid_t clock);
 
-/* A deadline has come for a clock that was behind by so much, at that time (ticks): the thread's clock, which it reads next, must show so. */
+/* A deadline has come for a clock that was behind by so much, at that time (ticks): the thread's clock must show so when it is read
+ * next. */
 void virtual_clock_came(uint64_t behind, uint64_t ticks);
 
 #endif

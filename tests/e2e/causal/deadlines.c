@@ -172,8 +172,8 @@ int main(int argc, char **argv)
 		VPROF_END("request", i);
 		if (i % 8)
 			continue;
-		len = snprintf(line, sizeof(line), "back %ld early %ld late %ld rounds %ld by_clock %lld really %lld slept %ld        \n", back_cnt, early_cnt,
-			       late_cnt, round_cnt, (long long)(clock_ns(CLOCK_MONOTONIC) - start_ns) / MS,
+		len = snprintf(line, sizeof(line), "back %ld early %ld late %ld rounds %ld by_clock %lld really %lld slept %ld        \n",
+			       back_cnt, early_cnt, late_cnt, round_cnt, (long long)(clock_ns(CLOCK_MONOTONIC) - start_ns) / MS,
 			       (long long)(kernel_ns() - kernel_start_ns) / MS, slept_ms);
 		if (pwrite(fd, line, (size_t)len, 0) != len)
 			return 1;

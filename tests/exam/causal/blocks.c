@@ -10,8 +10,9 @@
  *	cover 20 of 20 groups, of the mean 19, floor 0.50		with GROUP=6: rounds a group
  *	others 0.02 outside 0
  *
- * KERNEL=1: with the kernel's recorder; VIRTUAL_CLOCK=1.  That is: intervals, the metric in ms, the gain in per cent; by how many points the real gain of odd rounds is off from that of
- * even ones.  Covered is a group whose 95 % interval, by the product's estimates, holds the real gain of all rounds.
+ * That is: intervals, the metric in ms, the gain in per cent; by how many points the real gain of odd rounds is off from that of even
+ * ones.  Covered is a group whose 95 % interval, by the product's estimates, holds the real gain of all rounds.  KERNEL=1: with the
+ * kernel's recorder, as with a target that needs it; VIRTUAL_CLOCK=1.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -268,7 +269,10 @@ int main(int argc, char **argv)
 	}
 	if (find(s, argv[1], &targets[0], &diag) || find(s, INERT, &targets[1], &diag))
 		return 4;
-	return run(&(struct run_blocks_options){ .targets = targets, .target_cnt = 2, .for_ns = TIME_S * 1000000000ULL,
-		.virtual_clock = getenv("VIRTUAL_CLOCK"), .kernel = getenv("KERNEL") || causal_target_needs_kernel(&targets[0]), .block_ns = (uint64_t)atoi(argv[4]) * 1000000, .currency = strcmp(argv[6], "cpu") == 0 ? CAUSAL_CPU :
-		strcmp(argv[6], "sleep") == 0 ? CAUSAL_SLEEP : CAUSAL_AUTO, .next = next, .set = set, .record = &record }, &command, s);
+	return run(&(struct run_blocks_options){
+		.targets = targets, .target_cnt = 2, .for_ns = TIME_S * 1000000000ULL, .block_ns = (uint64_t)atoi(argv[4]) * 1000000,
+		.currency = strcmp(argv[6], "cpu") == 0 ? CAUSAL_CPU : strcmp(argv[6], "sleep") == 0 ? CAUSAL_SLEEP : CAUSAL_AUTO,
+		.virtual_clock = getenv("VIRTUAL_CLOCK"), .kernel = getenv("KERNEL") || causal_target_needs_kernel(&targets[0]),
+		.next = next, .set = set, .record = &record,
+	}, &command, s);
 }
