@@ -29,7 +29,11 @@ struct archive {
 	const unsigned char *at, *end;
 	struct arena *arena;
 	bool failed;
+	void (*full)(struct archive *a);	/* takes the bytes in out, where they are many; NULL: out keeps them all */
+	void *arg;
 };
+
+enum { ARCHIVE_FULL_BYTES = 1 << 20 };
 
 static inline void archive_write_number(struct archive *a, uint64_t v)
 {
@@ -40,6 +44,8 @@ static inline void archive_write_number(struct archive *a, uint64_t v)
 		bytes[len++] = (char)(v | 0x80);
 	bytes[len++] = (char)v;
 	str_addn(a->out, bytes, len);
+	if (a->full && a->out->len >= ARCHIVE_FULL_BYTES)
+		a->full(a);
 }
 
 static inline uint64_t archive_fail(struct archive *a)

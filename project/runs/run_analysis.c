@@ -99,21 +99,28 @@ static void take_window(void *arg, const struct trace_window *w)
 	tell_progress(a, "analysing", w->done_cnt, w->record_cnt);
 }
 
-/* A part of it. */
-static void look(void *arg, uint64_t done_cnt, uint64_t record_cnt)
+static void tell_part(struct analysing *a, const char *what, uint64_t done_cnt, uint64_t record_cnt)
 {
-	struct analysing *a = arg;
-
 	if (done_cnt < a->looked_cnt)	/* the next part */
 		a->started_ns = now_ns();
 	a->looked_cnt = done_cnt;
-	tell_progress(a, "looking at", done_cnt, record_cnt);
+	tell_progress(a, what, done_cnt, record_cnt);
+}
+
+static void look(void *arg, uint64_t done_cnt, uint64_t record_cnt)
+{
+	tell_part(arg, "looking at", done_cnt, record_cnt);
+}
+
+static void walk(void *arg, uint64_t done_cnt, uint64_t record_cnt)
+{
+	tell_part(arg, "analysing a part of", done_cnt, record_cnt);
 }
 
 /* Of a merged run parts that were walked before are not walked again.  0, WALKED_UNFIT or an error. */
 static int take_walked(struct store *s, struct analysing *a, const struct run *r, unsigned jobs, struct diag *reterr)
 {
-	int e = walked_run_read(s, r, &(struct walking){ jobs, a->saves, look, a }, &a->walked, reterr);
+	int e = walked_run_read(s, r, &(struct walking){ jobs, a->saves, walk, a }, &a->walked, reterr);
 
 	if (e)
 		return e;

@@ -3,14 +3,20 @@
  * walked_parts.c - walks parts, keeps what was found, and puts it together.
  *
  * First the names and numbers of all parts are read, so that each thread, interval and function has its number in the whole; then, part
- * by part, the rows.  What a walk found is always taken from bytes, so that it is the same whether they were in a file or not.
+ * by part, the rows.  What a walk found is always taken from the file, so that it is the same whether it had been there or not; where
+ * there is no room for one, the run is read in windows.  The file is as long as two thirds of the trace, so it is written in pieces and
+ * mapped to be read.
  */
 #include "project/runs/walked_parts.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "analysis/walked.h"
 #include "base/banned.h"
@@ -22,6 +28,7 @@
 #include "project/runs/origins.h"
 #include "project/runs/project.h"
 #include "project/runs/run_windows.h"
+#include "trace/encode.h"
 #include "trace/merge/merge.h"
 #include "trace/merge/names_archive.h"
 
@@ -35,8 +42,7 @@ struct walked_head {
 struct walked_part {
 	struct trace *names;
 	uint32_t *calls;
-	char *bytes;			/* NULL: they are in the file */
-	size_t len, analyzer_at;
+	size_t analyzer_at;		/* in the bytes */
 };
 
 struct walked_parts {
@@ -106,37 +112,86 @@ static uint64_t hash_part(uint64_t key, const struct run_part *part)
 
 /* ---- the file ---- */
 
-static void write_bytes(const struct walked_parts *w, const struct run_part *part, const struct str *bytes, struct walked_part *to)
-{
-	_cleanup_(freep) char *path = walked_path(part->path);
-	struct walked_head head = { .key = hash_part(w->key, part), .checksum = hash_bytes(0, bytes->data, bytes->len) };
-	_cleanup_(str_release) struct str file = STR_INIT;
+struct writing {
+	int fd;
+	struct str bytes;		/* not written yet */
+};
 
-	memcpy(head.magic, magic, sizeof(magic));
-	str_addn(&file, (const char *)&head, sizeof(head));
-	str_addn(&file, bytes->data, bytes->len);
-	if (file_write(path, file.data, file.len, 0600) == 0)
-		return;
-	to->bytes = xmalloc(bytes->len + 1);	/* no room: it is walked again next time */
-	memcpy(to->bytes, bytes->data, bytes->len);
-	to->len = bytes->len;
+static void write_out(struct archive *a)
+{
+	struct writing *w = a->arg;
+	size_t done = 0;
+
+	while (done < w->bytes.len && !a->failed) {
+		ssize_t n = write(w->fd, w->bytes.data + done, w->bytes.len - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		a->failed = n <= 0;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	w->bytes.len = 0;
 }
 
-/* The bytes of a file that still counts; the caller frees *ret_file. */
-static bool read_bytes(const struct walked_parts *w, const struct run_part *part, char **ret_file, struct archive *ret)
+struct mapping {
+	void *base;
+	size_t len;
+};
+
+static void mapping_release(struct mapping *m)
+{
+	if (m->base)
+		munmap(m->base, m->len);
+}
+
+/* false: there is no such file, or it is too short to be one. */
+static bool map_file(int fd, struct mapping *ret, struct walked_head *ret_head, struct archive *ret_bytes)
+{
+	const unsigned char *first;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || (size_t)st.st_size <= sizeof(*ret_head))
+		return false;
+	ret->len = (size_t)st.st_size;
+	ret->base = mmap(NULL, ret->len, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (ret->base == MAP_FAILED) {
+		ret->base = NULL;
+		return false;
+	}
+	first = ret->base;
+	memcpy(ret_head, first, sizeof(*ret_head));
+	*ret_bytes = (struct archive){ .at = first + sizeof(*ret_head), .end = first + ret->len };
+	return true;
+}
+
+static uint64_t checksum_of(const struct archive *a)
+{
+	return encode_checksum(a->at, (size_t)(a->end - a->at));
+}
+
+/* The bytes of a file that still counts. */
+static bool open_bytes(const struct walked_parts *w, const struct run_part *part, struct mapping *ret, struct archive *ret_bytes)
 {
 	_cleanup_(freep) char *path = walked_path(part->path);
+	_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	struct walked_head head;
-	size_t len;
 
-	if (file_read(path, ret_file, &len) < 0 || len < sizeof(head))
+	return map_file(fd, ret, &head, ret_bytes) && memcmp(head.magic, magic, sizeof(magic)) == 0 &&
+	       head.key == hash_part(w->key, part) && head.checksum == checksum_of(ret_bytes);
+}
+
+/* Now that all is written: what makes it count. */
+static bool write_head(const struct walked_parts *w, const struct run_part *part, int fd)
+{
+	_cleanup_(mapping_release) struct mapping m = { NULL, 0 };
+	struct walked_head head;
+	struct archive bytes;
+
+	if (!map_file(fd, &m, &head, &bytes))
 		return false;
-	memcpy(&head, *ret_file, sizeof(head));
-	if (memcmp(head.magic, magic, sizeof(magic)) != 0 || head.key != hash_part(w->key, part) ||
-	    head.checksum != hash_bytes(0, *ret_file + sizeof(head), len - sizeof(head)))
-		return false;
-	*ret = (struct archive){ .at = (const unsigned char *)*ret_file + sizeof(head), .end = (const unsigned char *)*ret_file + len };
-	return true;
+	head = (struct walked_head){ .key = hash_part(w->key, part), .checksum = checksum_of(&bytes) };
+	memcpy(head.magic, magic, sizeof(magic));
+	return pwrite(fd, &head, sizeof(head), 0) == sizeof(head);
 }
 
 /* ---- a walk ---- */
@@ -147,6 +202,7 @@ struct walk {
 	struct trace_merger *merger;	/* of the one part */
 	const struct trace *names;
 	uint32_t *calls;
+	bool is_unfit;
 };
 
 static void begin(void *arg, const struct trace *names)
@@ -160,12 +216,15 @@ static void begin(void *arg, const struct trace *names)
 	k->merger = trace_merger_new(1);
 	k->calls = xcalloc(names->functions.cnt + 1, sizeof(*k->calls));
 	k->names = names;
+	k->is_unfit = !analyzer_can_archive(names);
 }
 
 static void take(void *arg, const struct trace_window *window)
 {
 	struct walk *k = arg;
 
+	if (k->is_unfit)
+		return;
 	trace_merger_look(k->merger, 0, window->t);
 	analyzer_add(k->analyzer, &(struct analysis_window){ window->t, window->before_ns, window->until_ns });
 	for (size_t i = 0; i < window->t->invocations.cnt; i++) {
@@ -183,23 +242,50 @@ static void archive_calls(struct archive *a, uint32_t *calls, size_t cnt)
 		archive_u32(a, &calls[i]);
 }
 
+static bool write_walk(const struct walked_parts *w, const struct run_part *part, const struct walk *k, int fd)
+{
+	const struct walked_head none = { .key = 0 };
+	struct writing writing = { .fd = fd, .bytes = STR_INIT };
+	struct archive a = { .out = &writing.bytes, .full = write_out, .arg = &writing };
+
+	str_addn(&writing.bytes, (const char *)&none, sizeof(none));
+	trace_merger_archive(k->merger, 0, &a);
+	names_archive(&a, (struct trace *)k->names);
+	archive_calls(&a, k->calls, k->names->functions.cnt);
+	analyzer_archive(k->analyzer, k->names, &a);
+	write_out(&a);
+	str_release(&writing.bytes);
+	return !a.failed && write_head(w, part, fd);
+}
+
+/* Under another name first, so that a file is whole or not there.  false: there is no room. */
+static bool save_walk(const struct walked_parts *w, const struct run_part *part, const struct walk *k)
+{
+	_cleanup_(freep) char *path = walked_path(part->path), *new_path = xasprintf("%s.new", path);
+	int fd;
+	bool ok;
+
+	unlink(new_path);
+	fd = open(new_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	ok = fd >= 0 && write_walk(w, part, k, fd);
+	if (fd >= 0)
+		close(fd);
+	ok = ok && rename(new_path, path) == 0;
+	if (!ok)
+		unlink(new_path);
+	return ok;
+}
+
 /* 0, WALKED_UNFIT or an error. */
-static int walk_part(struct store *s, const struct run_part *part, const struct walking *how, struct str *ret, struct diag *reterr)
+static int walk_part(const struct walked_parts *w, struct store *s, const struct run_part *part, const struct walking *how,
+		     struct diag *reterr)
 {
 	_cleanup_(run_windows_freep) struct run_windows *windows = NULL;
 	struct walk k = { .how = how };
-	struct archive a = { .out = ret };
 	int r = run_windows_read_part(s, part, how->jobs, &(struct window_taker){ .begin = begin, .take = take, .arg = &k }, &windows, reterr);
 
-	if (r == 0 && !analyzer_can_archive(k.names))
-		r = WALKED_UNFIT;
-	if (r == 0) {
-		trace_merger_archive(k.merger, 0, &a);
-		names_archive(&a, (struct trace *)k.names);
-		archive_calls(&a, k.calls, k.names->functions.cnt);
-		analyzer_archive(k.analyzer, k.names, &a);
-		r = a.failed ? WALKED_UNFIT : 0;	/* no room for rows: reading in windows will say so */
-	}
+	if (r == 0)
+		r = !k.is_unfit && save_walk(w, part, &k) ? 0 : WALKED_UNFIT;
 	analyzer_free(k.analyzer);
 	trace_merger_free(k.merger);
 	free(k.calls);
@@ -226,24 +312,24 @@ static bool read_names(struct walked_parts *w, size_t part, struct archive *a)
 	return !a->failed;
 }
 
+static bool look_at_file(struct walked_parts *w, size_t part)
+{
+	_cleanup_(mapping_release) struct mapping m = { NULL, 0 };
+	struct archive a;
+
+	return open_bytes(w, &w->parts.items[part], &m, &a) && read_names(w, part, &a);
+}
+
 static int look_at_part(struct walked_parts *w, struct store *s, size_t part, const struct walking *how, struct diag *reterr)
 {
-	const struct run_part *of = &w->parts.items[part];
-	_cleanup_(freep) char *file = NULL;
-	_cleanup_(str_release) struct str bytes = STR_INIT;
-	struct archive a;
 	int r;
 
-	if (read_bytes(w, of, &file, &a) && read_names(w, part, &a))
+	if (look_at_file(w, part))
 		return 0;
 	if (!how->keeps)
 		return WALKED_UNFIT;
-	r = walk_part(s, of, how, &bytes, reterr);
-	if (r)
-		return r;
-	write_bytes(w, of, &bytes, &w->walked[part]);
-	a = (struct archive){ .at = (const unsigned char *)bytes.data, .end = (const unsigned char *)bytes.data + bytes.len };
-	return read_names(w, part, &a) ? 0 : WALKED_UNFIT;
+	r = walk_part(w, s, &w->parts.items[part], how, reterr);
+	return r ? r : look_at_file(w, part) ? 0 : WALKED_UNFIT;
 }
 
 static int look_at_parts(struct walked_parts *w, struct store *s, const struct walking *how, struct diag *reterr)
@@ -294,13 +380,11 @@ static int take_part(struct walked_parts *w, size_t part, struct walked_run *to)
 		.call_sites = numbers.call_sites, .work_names = numbers.work_names, .tid = tid_of, .sid = sid_of, .arg = &numbering,
 		.origin = (uint32_t)part,
 	};
-	_cleanup_(freep) char *file = NULL;
-	struct archive a = { .at = (const unsigned char *)p->bytes, .end = (const unsigned char *)p->bytes + p->len };
+	_cleanup_(mapping_release) struct mapping m = { NULL, 0 };
+	struct archive a;
 
-	if (!p->bytes && !read_bytes(w, &w->parts.items[part], &file, &a))
+	if (!open_bytes(w, &w->parts.items[part], &m, &a) || p->analyzer_at > (size_t)(a.end - a.at))
 		return WALKED_UNFIT;	/* somebody changed it meanwhile */
-	if (p->analyzer_at > (size_t)(a.end - a.at))
-		return WALKED_UNFIT;
 	a.at += p->analyzer_at;
 	if (analyzer_take(to->analyzer, &a, &taken) < 0)
 		return WALKED_UNFIT;
@@ -339,7 +423,6 @@ void walked_run_free(struct walked_run *run)
 	for (size_t i = 0; w && w->walked && i < w->parts.cnt; i++) {
 		trace_free(w->walked[i].names);
 		free(w->walked[i].calls);
-		free(w->walked[i].bytes);
 	}
 	if (w) {
 		free(w->walked);
