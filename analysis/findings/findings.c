@@ -141,28 +141,6 @@ double findings_ci95_half(double share, const double ci95[2])
 	return fmax(share - ci95[0], ci95[1] - share);
 }
 
-static int by_latency(const void *a, const void *b, void *arg)
-{
-	const struct interval_row *rows = arg;
-	size_t x = *(const size_t *)a, y = *(const size_t *)b;
-	int64_t latency_x = rows[x].end_ns - rows[x].start_ns;
-	int64_t latency_y = rows[y].end_ns - rows[y].start_ns;
-
-	if (latency_x != latency_y)
-		return latency_x > latency_y ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
-size_t *findings_by_latency(const struct findings *f)
-{
-	size_t cnt = f->intervals.cnt, *order = xcalloc(cnt + 1, sizeof(*order));
-
-	for (size_t i = 0; i < cnt; i++)
-		order[i] = i;
-	qsort_r(order, cnt, sizeof(*order), by_latency, f->intervals.items);
-	return order;
-}
-
 double *findings_other_covariances(const struct findings *f)
 {
 	double *rest = xcalloc(f->nodes.cnt + 1, sizeof(*rest));
