@@ -25,6 +25,12 @@ struct middle {
 };
 static struct middle *middle;
 
+/* Beside the trace, as in the directory of a run. */
+static char *saved_path(const char *path)
+{
+	return xasprintf("%s.vpi", path);
+}
+
 /* As run_paths.c does it.  The number of pieces; 0: it failed. */
 static uint64_t explain_middle(const char *path)
 {
@@ -32,7 +38,8 @@ static uint64_t explain_middle(const char *path)
 	struct trace_window w = { .t = NULL };
 	path_pieces pieces = { NULL, 0, 0 };
 	struct diag diag = DIAG_INIT;
-	int r = trace_stream_open(path, NULL, &s, &diag);
+	_cleanup_(freep) char *saved = saved_path(path);
+	int r = trace_stream_open_saved(path, saved, NULL, &s);
 
 	if (r > 0)
 		trace_stream_want(s, &(struct time_span){ middle->start_ns, middle->end_ns }, 1);
@@ -60,10 +67,13 @@ static uint64_t analyse(const char *path)
 	const struct trace_window *w;
 	struct findings *f = NULL;
 	struct diag diag = DIAG_INIT;
+	_cleanup_(freep) char *saved = saved_path(path);
 	int r = trace_stream_open(path, NULL, &s, &diag);
 
-	if (r > 0)
+	if (r > 0) {
+		trace_stream_save(s, saved);
 		ahead = trace_ahead_new(s);
+	}
 	while (ahead && (r = trace_ahead_next(ahead, &w, &diag)) > 0)
 		analyzer_add(a, &(struct analysis_window){ w->t, w->before_ns, w->until_ns });
 	trace_ahead_free(ahead);
@@ -130,6 +140,7 @@ bool length_measure(uint64_t invocation_cnt, struct length_row *ret)
 	struct job j = { path, invocation_cnt };
 	struct rusage usage = { .ru_maxrss = 0 };
 	int fd = mkstemp(path);
+	_cleanup_(freep) char *saved = saved_path(path);
 
 	if (fd < 0)
 		return false;
@@ -144,6 +155,7 @@ bool length_measure(uint64_t invocation_cnt, struct length_row *ret)
 		ret->interval_cnt = 0;
 	take_usage(&usage, &ret->path_seconds, &ret->path_peak_mb);
 	unlink(path);
+	unlink(saved);
 	munmap(middle, sizeof(*middle));
 	return ret->interval_cnt > 0;
 }

@@ -55,9 +55,8 @@ static void take_calls(struct trace_stream *s, const struct index_chunk *c, cons
 	for (size_t i = 0; i < cnt; i++) {
 		if (calls[i].start < c->floor)
 			continue;
-		*to = (struct raw_invocation){ ruler_ns(&ruler, calls[i].start), ruler_ns(&ruler, calls[i].end),
+		*to++ = (struct raw_invocation){ ruler_ns(&ruler, calls[i].start), ruler_ns(&ruler, calls[i].end),
 					       c->thread, calls[i].fid, first + (uint32_t)i };
-		to += !s->wanted || stream_wants(s->wanted, to);
 	}
 	s->loaded.cnt = (size_t)(to - s->loaded.items);
 	s->index.ruler = ruler;
@@ -119,6 +118,8 @@ static bool load_chunk(struct trace_stream *s, const struct index_chunk *c)
 	s->loaded_cnt += c->cnt;
 	if (d.bad || (s->states && !has_functions(s)))
 		return false;
+	if (s->wanted)
+		stream_filter(s->wanted, s->loaded.items, &s->loaded.cnt);
 	if (!s->events_only)
 		waiting_add(&s->lines[c->thread].waiting, s->loaded.items, s->loaded.cnt);
 	return true;

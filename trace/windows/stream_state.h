@@ -68,8 +68,8 @@ void stream_play(struct trace_stream *s);
 
 /* stream_wanted.c: the first wanted stretch that ends after that moment, or NULL. */
 const struct time_span *stream_next_wanted(const struct wanted *w, int64_t ns);
-/* Whether a span that is wanted has some of that call. */
-bool stream_wants(struct wanted *w, const struct raw_invocation *v);
+/* Leaves those of a chunk's calls that wanted spans need; they stand in order of their ends. */
+void stream_filter(struct wanted *w, struct raw_invocation *calls, size_t *cnt);
 void stream_wanted_free(struct wanted *w);
 
 /* Loads the chunks that are due by the window's end; records of later windows wait. */

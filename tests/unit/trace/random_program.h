@@ -34,6 +34,7 @@ static struct random r;
 static bool with_losses;
 static bool with_stacks = true;		/* waits in which a thread was on another stack */
 static bool with_polls = true;		/* waits of event loops, at which they turn to other intervals (trace/read/replay_left.c) */
+static bool with_crossing;		/* calls begin inside others that end sooner */
 static bool with_takings;		/* of locks, and releases of all kinds */
 
 static void end_chunk(size_t number)
@@ -74,6 +75,8 @@ static void call_ends(struct actor *a)
 		event(a, EVENT_FRAME, start, (const uint64_t[]){ (uint64_t)a->now_ns, fid });
 		return;
 	}
+	if (with_crossing && random_below(&r, 4) == 0 && start > 20)
+		start -= 1 + random_below(&r, 12);
 	put_start(a, fid << 1, start);
 	put(&a->e, (uint64_t)a->now_ns - start);
 }

@@ -81,6 +81,7 @@ static void test_wanted(void **state)
 
 		with_takings = seed % 2;
 		with_stacks = seed % 4 == 0;		/* calls of several stacks cross, and all are kept */
+		with_crossing = seed % 5 == 0;
 		write_program(seed);
 		write_chunks(seed);
 		whole = read_trace(NULL);
@@ -107,6 +108,7 @@ static void test_wanted(void **state)
 	}
 	print_message("%zu intervals; %zu calls in windows, %zu in all\n", wanted_cnt, call_cnt, all_cnt);
 	with_stacks = true;
+	with_crossing = false;
 	assert_true(wanted_cnt > TRACES / 2);
 	assert_true(call_cnt < all_cnt * 9 / 10);	/* intervals are long here, and early calls are kept */
 	VEC_RELEASE(&chunks);
@@ -346,6 +348,7 @@ static void test_saved(void **state)
 		with_takings = seed % 2;
 		with_polls = seed % 3 == 0;
 		with_stacks = seed % 4 == 0;
+		with_crossing = seed % 5 < 2;
 		write_program(seed);
 		write_chunks(seed);
 		if (!is_cut_off)
@@ -368,6 +371,7 @@ static void test_saved(void **state)
 	assert_true(fit > SAVED_TRACES * 3 / 5);
 	assert_true(excerpt_calls > excerpts && excerpt_waits > excerpts / 2 && excerpt_wakeups > excerpts / 2);
 	with_stacks = with_polls = true;
+	with_crossing = false;
 	VEC_RELEASE(&chunks);
 }
 
