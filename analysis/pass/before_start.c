@@ -64,6 +64,7 @@ void before_sums_archive(struct before_sums *s, struct archive *a, uint32_t func
 	archive_double(a, &s->n);
 	archive_double(a, &s->b);
 	archive_double(a, &s->bb);
+	archive_u64(a, &s->unknown_cnt);
 	ARCHIVE_RESIZE(a, &s->times_ns);
 	for (size_t i = 0; i < s->times_ns.cnt; i++)
 		archive_i64(a, &s->times_ns.items[i]);
@@ -84,6 +85,7 @@ void before_sums_join(struct before_sums *to, const struct before_sums *from, co
 	to->n += from->n;
 	to->b += from->b;
 	to->bb += from->bb;
+	to->unknown_cnt += from->unknown_cnt;
 	for (size_t i = 0; i < from->times_ns.cnt; i++)
 		VEC_ADD(&to->times_ns, from->times_ns.items[i]);
 	for (size_t i = 0; i < from->functions.cnt; i++) {

@@ -206,7 +206,7 @@ recorded()
 	python3 check.py "$1" "$2" >verdict
 	grep -q wrong verdict && fail "$1, $2: $(cat verdict)" || pass
 }
-expect 0 "$VPROF" record --from-arrival -- sh outside.sh
+expect 0 "$VPROF" record --from-arrival -o loop -- sh outside.sh
 recorded command arrival
 expect 0 "$VPROF" show summary
 says "(before start): mean " "save" "from the arrival in the socket, and part of the interval"
@@ -214,7 +214,9 @@ expect 0 "$VPROF" show critical-path --slowest 1
 says "arrived"
 expect 0 "$VPROF" record --kernel=require -- sh outside.sh
 recorded command bound
-expect 0 "$VPROF" record --from-arrival -- sh outside.sh passes
+expect 0 "$VPROF" record --from-arrival -o passes -- sh outside.sh passes
+recorded passed arrival
+expect 0 "$VPROF" merge loop passes -o both		# whose intervals have other numbers
 recorded passed arrival
 
 expect 3 "$VPROF" record --from-arrival -- ./loop pipes

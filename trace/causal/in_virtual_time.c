@@ -145,6 +145,7 @@ static void map_intervals(struct trace *t, const struct clocks *c, uint32_t targ
 			continue;
 		iv.start_ns = virtually(c, iv.start_tid, iv.start_ns);
 		iv.end_ns = virtually(c, iv.end_tid, iv.end_ns);
+		iv.begun_ns = iv.begun_ns ? virtually(c, iv.start_tid, iv.begun_ns) : 0;
 		iv.idle_ns = iv.idle_ns ? virtually(c, iv.start_tid, iv.idle_ns) : 0;
 		if (iv.end_ns >= iv.start_ns)	/* else records of threads were lost */
 			t->intervals.items[kept++] = iv;

@@ -169,4 +169,5 @@ void names_archive(struct archive *a, struct trace *t)
 	pairings(a, t);
 	archive_bool(a, &t->windowed);
 	archive_bool(a, &t->kernel_reduced);
+	archive_bool(a, &t->from_arrival);
 }

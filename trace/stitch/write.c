@@ -299,7 +299,7 @@ static void write_intervals(struct stitching *s)
 		}
 		v.end_ns = v.end_ns < v.start_ns ? INT64_MIN : stitch_time(s, run, v.end_ns);	/* INT64_MIN: it has none */
 		v.start_ns = stitch_time(s, run, v.start_ns);
-		v.idle_ns = 0;
+		v.idle_ns = v.begun_ns = 0;
 		VEC_ADD(&s->out->intervals, v);
 	}
 }
