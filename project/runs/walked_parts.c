@@ -24,7 +24,7 @@
 #include "base/map.h"
 #include "base/saturate.h"
 #include "project/config/locate.h"
-#include "project/runs/digest_runs.h"
+#include "project/runs/leave_out.h"
 #include "project/runs/origins.h"
 #include "project/runs/project.h"
 #include "project/runs/run_windows.h"
@@ -50,6 +50,7 @@ struct walked_parts {
 	struct trace_merger *merger;
 	struct walked_part *walked;
 	uint64_t key;			/* of the project */
+	struct project *observed;	/* the project with the observed calls alone */
 };
 
 char *walked_path(const char *trace_path)
@@ -82,26 +83,44 @@ static uint64_t hash_graph(uint64_t key, const struct project *p)
 	for (size_t i = 0; i < p->calls.cnt; i++) {
 		const struct project_call *c = &p->calls.items[i];
 
+		if (c->observed)
+			continue;
 		key = hash_u64(key, (uint64_t)c->caller << 32 | c->callee);
-		key = hash_u64(hash_str(key, c->call_site ? c->call_site : ""), (uint64_t)c->may << 1 | c->observed);
+		key = hash_u64(hash_str(key, c->call_site ? c->call_site : ""), c->may);
 	}
 	return key;
 }
 
-/* The configuration, the call graph, where paths begin, and this program. */
-static int hash_project(struct store *s, uint64_t *ret, struct diag *reterr)
+static void keep_observed(struct project *p)
 {
-	_cleanup_(project_freep) struct project *project = NULL;
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < p->calls.cnt; i++)
+		if (p->calls.items[i].observed)
+			p->calls.items[cnt++] = p->calls.items[i];
+	p->calls.cnt = cnt;
+}
+
+/* The configuration, the call graph, where paths begin, and this program.  Any new run may observe calls that the sources do not show:
+ * these are added when a file is read, so that it still counts. */
+static int look_at_project(struct walked_parts *w, struct store *s, struct diag *reterr)
+{
+	_cleanup_(config_release) struct config config = { 0 };
 	_cleanup_(freep) char *text = NULL;
 	size_t len = 0;
-	int r = project_read(s, &project, reterr);
+	int r = project_config(&config, reterr);
 
+	if (r == 0)
+		r = project_read(s, &w->observed, reterr);
 	if (r < 0)
 		return r;
-	*ret = hash_file(hash_str(0, data_dir()), "/proc/self/exe");
+	w->key = hash_file(hash_str(0, data_dir()), "/proc/self/exe");
 	if (config_path() && file_read(config_path(), &text, &len) == 0)
-		*ret = hash_bytes(*ret, text, len);
-	*ret = hash_graph(*ret, project);
+		w->key = hash_bytes(w->key, text, len);
+	w->key = hash_graph(w->key, w->observed);
+	leave_out(w->observed, &config);
+	project_shorten_paths(w->observed);
+	keep_observed(w->observed);
 	return 0;
 }
 
@@ -298,18 +317,28 @@ static bool read_names(struct walked_parts *w, size_t part, struct archive *a)
 {
 	struct walked_part *p = &w->walked[part];
 	const unsigned char *first = a->at;
+	_cleanup_(freep) uint32_t *calls = NULL;
+	size_t own_cnt;
 
 	trace_free(p->names);
 	free(p->calls);
+	p->calls = NULL;
 	p->names = trace_new();
 	a->arena = p->names->arena;
 	trace_merger_forget(w->merger, part);
 	trace_merger_archive(w->merger, part, a);
 	names_archive(a, p->names);
-	p->calls = xcalloc(p->names->functions.cnt + 1, sizeof(*p->calls));
-	archive_calls(a, p->calls, p->names->functions.cnt);
+	own_cnt = p->names->functions.cnt;
+	calls = xcalloc(own_cnt + 1, sizeof(*calls));
+	archive_calls(a, calls, own_cnt);
 	p->analyzer_at = (size_t)(a->at - first);
-	return !a->failed;
+	if (a->failed)
+		return false;
+	if (!w->parts.items[part].tuples)
+		project_add_to_trace(w->observed, p->names);
+	p->calls = xcalloc(p->names->functions.cnt + 1, sizeof(*p->calls));
+	memcpy(p->calls, calls, own_cnt * sizeof(*calls));
+	return true;
 }
 
 static bool look_at_file(struct walked_parts *w, size_t part)
@@ -427,6 +456,7 @@ void walked_run_free(struct walked_run *run)
 	if (w) {
 		free(w->walked);
 		trace_merger_free(w->merger);
+		project_free(w->observed);
 		run_parts_release(&w->parts);
 		free(w);
 	}
@@ -445,7 +475,7 @@ int walked_run_read(struct store *s, const struct run *r, const struct walking *
 	if (e == 0)
 		e = origins_choose(s, r, &w->parts, reterr);
 	if (e == 0)
-		e = hash_project(s, &w->key, reterr);
+		e = look_at_project(w, s, reterr);
 	if (e == 0) {
 		w->merger = trace_merger_new(w->parts.cnt);
 		w->walked = xcalloc(w->parts.cnt + 1, sizeof(*w->walked));

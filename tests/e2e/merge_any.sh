@@ -141,6 +141,17 @@ same walked sampled.expected
 expect 0 "$VPROF" analyze walked
 same walked sampled.expected
 
+# A call that another run observed counts, and nothing is walked again for it.
+python3 - <<'P'
+import sqlite3
+db = sqlite3.connect("vprof.data/vprof.db")
+key = dict(db.execute("SELECT name, key FROM function"))
+db.execute("INSERT INTO observed_call VALUES (?, ?, 1)", (key["spin"], key["reply"]))
+db.commit()
+P
+expect 0 "$VPROF" merge sampled3 first -o observed
+dump observed >observed.expected
+
 # With another configuration, or bytes that are damaged, it is walked again.
 printf '[iterate]\n    k = 4\n' >>vprof.conf
 expect 5 "$VPROF" merge sampled3 first -o other
@@ -153,7 +164,16 @@ for trace in "$(dir_of first)"/part-*.vpt; do
 	touch -r "$trace.kept" "$trace"
 	rm "$trace.kept"
 done
+for trace in "$(dir_of observed)"/part-*.vpt; do
+	rm "${trace%.vpt}.walked"
+done
+expect 0 "$VPROF" analyze observed
+same observed observed.expected
+"$VPROF" show factors observed --all --format csv >heights
+python3 -c 'import sqlite3; db = sqlite3.connect("vprof.data/vprof.db"); db.execute("DELETE FROM observed_call"); db.commit()'
 expect 0 "$VPROF" analyze first
 expect 0 "$VPROF" merge first sampled3 sampled4 -o whole_again
 same whole_again sampled.expected
+expect 0 "$VPROF" merge first sampled3 -o unobserved
+"$VPROF" show factors unobserved --all --format csv | cmp -s - heights && fail "an observed call changes no height" || pass
 finish
