@@ -401,6 +401,14 @@ static int choose_format(const struct view *v, enum format *ret)
 			arg_format);
 }
 
+/* Views of the project, of all runs, or of experiments have no part from a host. */
+static int refuse_origin(const struct view *v)
+{
+	if (!view_given.origin || v->needs & (NEEDS_FINDINGS | NEEDS_TRACE | NEEDS_CALL_GRAPH))
+		return EXIT_DONE;
+	return fail_now(EXIT_USAGE, "vprof show factors --origin HOST", "--origin is for views of a run's intervals or threads, not for %s", v->name);
+}
+
 /* --by cause: the same view by another division. */
 static int choose_causes(const struct view **v)
 {
@@ -454,6 +462,8 @@ static int show_run(int argc, char **argv)
 	if (status)
 		return status;
 	status = choose_format(v, &format);
+	if (status == EXIT_DONE)
+		status = refuse_origin(v);
 	if (status)
 		return status;
 	m.view = v;

@@ -2,7 +2,7 @@
 /*
  * hosts.h - which host each origin of intervals is.
  *
- * Private to analysis/.  A host is a machine; where the machine is not known, a host name.  All origins of which neither is known, as
+ * A host is a machine; where the machine is not known, a host name.  All origins of which neither is known, as
  * imports, count as one host.
  */
 #ifndef ANALYSIS_FINDINGS_HOSTS_H

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "analysis/findings/hosts.h"
 #include "base/banned.h"
 #include "base/file.h"
 #include "base/option.h"
@@ -122,6 +123,18 @@ static json_t *before_json(const struct before_start *b)
 	json_set(o, "intervals_unknown", b->exact ? json_u64(b->unknown_cnt) : json_null());
 	json_set(o, "by", by);
 	return o;
+}
+
+/* Of a merged run. */
+static void print_origins(const struct style *s, const struct findings *f)
+{
+	uint32_t host_cnt;
+	char runs[TEXT_MAX], hosts[TEXT_MAX];
+
+	free(hosts_of_origins(f->origins.items, f->origins.cnt, &host_cnt));
+	if (f->origins.cnt > 1)
+		fprintf(s->out, "  from      %s runs%s%s%s (show intervals says which; --origin chooses)\n", text_cnt(runs, f->origins.cnt),
+			host_cnt > 1 ? " of " : "", host_cnt > 1 ? text_cnt(hosts, host_cnt) : "", host_cnt > 1 ? " hosts" : "");
 }
 
 static void print_other_names(const struct style *s, const struct findings *f)
@@ -250,6 +263,7 @@ static void summary_text(const struct style *s, const struct view_input *in)
 	print_work(s, in);
 	print_latency(s, &in->findings->interval);
 	print_count(s, &in->findings->interval);
+	print_origins(s, in->findings);
 	print_probing(s, in->findings);
 	print_before(s, &in->findings->before);
 	print_client(s, in);

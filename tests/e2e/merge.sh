@@ -86,6 +86,12 @@ origin placed 2 part1 intervals --all		# the first part keeps the numbers of its
 origin placed 2 part1 critical-path --interval 3
 expect 0 "$VPROF" show factors placed --origin db-1
 says 'from db-1' '200 intervals'
+for view in runs coverage causal; do
+	expect 2 "$VPROF" show $view placed --origin db-1
+	says "--origin is for views of a run's intervals"
+done
+expect 0 "$VPROF" show summary placed
+says 'from      3 runs of 2 hosts'
 expect 2 "$VPROF" show factors placed --origin db-2
 says "is from 'db-2'" 'it has run 2, run 3 (db-1), run 4'
 expect 2 "$VPROF" show factors placed --origin db-1 --interval nothing

@@ -86,6 +86,9 @@ if part digests; then
 	took=$(cpu "$VPROF" merge $files -o all.vpd)
 	row "$shards digests of $invocations merged" "$took" "s of CPU" 0.1 "$took < 0.1"
 	echo "   (the traces: $merged s)"
+	host_run "$((shards + 2))"
+	more=$(cpu "$VPROF" merge traces "$((shards + 2))" -o more)
+	row "one run more, to all at once" "$(awk "BEGIN { printf \"%.2f\", $more / $merged }")" "of the time" 0.7 "$more < 0.7 * $merged"
 	"$VPROF" merge $(printf '%s\n' $files | tac | head -5) -o some.vpd 2>/dev/null
 	"$VPROF" merge some.vpd $(printf '%s\n' $files | tac | tail -n +6 | sort) -o nested.vpd 2>/dev/null
 	cmp -s all.vpd nested.vpd
