@@ -248,6 +248,8 @@ static void change_slot(struct object *o, const ElfW(Rela) *rela)
 		return;
 	w = find_wrapped(o->strings + o->symbols[symbol].st_name);
 	/* A program may have taken the function's address (-no-pie): then this slot is how we reach the function. */
+	if (w && w->is_clock && *w->real && contains(o, *w->real))
+		virtual_clock_is_out_of_reach();
 	if (!w || (w->is_clock && !clock_is_virtual) || !*w->real || contains(o, *w->real) || !leads_to_real(o, w, slot, type, symbol))
 		return;
 	if (make_writable(o, slot))
