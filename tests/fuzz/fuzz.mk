@@ -33,7 +33,7 @@ SOURCES = $(foreach room,$(ROOMS),$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/
 		$(IMPORT_FORMATS:%=import_%.c) $(EXPORT_FORMATS:%=export_%.c)) \
 	recorder/stacks/cxx_name.c project/notices.c $(addprefix project/digests/,import_digests.c recorded_by.c run_digest.c) \
 	$(addprefix project/config/,config.c config_comments.c config_text.c data_lock.c launcher_context.c locate.c paths.c quantity.c) \
-	$(addprefix project/runs/,bare_name.c callers.c digest_runs.c leave_out.c project.c recording.c run_analysis.c run_graph.c run_parts.c run_paths.c run_windows.c shown_run.c) project/build/function_source.c \
+	$(addprefix project/runs/,bare_name.c callers.c digest_runs.c leave_out.c project.c recording.c origins.c run_analysis.c run_excerpt.c run_graph.c run_parts.c run_paths.c run_windows.c shown_run.c walked_parts.c) project/build/function_source.c \
 	$(addprefix runtime/shared/,switched.c shift.c arena.c clock.c) \
 	$(addprefix tests/fuzz/,fuzz.c commands.c generate.c generate_perf.c generate_trace.c generate_tuples.c mutate.c mutate_sql.c targets.c \
 		target_arena.c target_db.c target_digests.c target_store.c \
