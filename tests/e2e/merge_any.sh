@@ -174,6 +174,15 @@ python3 -c 'import sqlite3; db = sqlite3.connect("vprof.data/vprof.db"); db.exec
 expect 0 "$VPROF" analyze first
 expect 0 "$VPROF" merge first sampled3 sampled4 -o whole_again
 same whole_again sampled.expected
+
+# Where there is no room for what a walk found, all parts are read in windows, with the same result.
+for trace in "$(dir_of whole_again)"/part-*.vpt; do
+	rm "${trace%.vpt}.walked"
+	mkdir "${trace%.vpt}.walked.new"
+done
+expect 0 "$VPROF" analyze whole_again
+same whole_again sampled.expected
+ls "$(dir_of whole_again)" | grep -q 'walked$' && fail "there was room" || pass
 expect 0 "$VPROF" merge first sampled3 -o unobserved
 "$VPROF" show factors unobserved --all --format csv | cmp -s - heights && fail "an observed call changes no height" || pass
 finish
