@@ -102,6 +102,7 @@ struct drainer *drain_new(const char *trace_path);	/* no files yet; NULL: no mem
 void drain_free(struct drainer *d);	/* also removes the arena */
 
 /* tables.c */
+uint32_t drain_function_cnt(const struct drainer *d);	/* those that are recorded; not the places that call them */
 void drain_tables(struct drainer *d);	/* writes functions and labels that are new */
 void drain_anchor(struct drainer *d, bool last);
 void drain_anchors(struct drainer *d);	/* writes all of them again: if a block with some is missing, times

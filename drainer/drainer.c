@@ -332,7 +332,7 @@ int drainer_close(struct drainer *d, struct drainer_stats *ret, struct diag *ret
 	d->stats.disk_error = d->file.full ? d->file.error : 0;
 	d->stats.processes = c->process_cnt;
 	d->stats.threads = c->thread_cnt;
-	d->stats.functions = c->function_cnt;
+	d->stats.functions = drain_has_tables(d) ? drain_function_cnt(d) : c->function_cnt;
 	memcpy(d->stats.apart_cnt, c->apart_cnt, sizeof(c->apart_cnt));
 	memcpy(d->stats.apart_pid, c->apart_pid, sizeof(c->apart_pid));
 	drain_leave_arena(d);

@@ -160,6 +160,19 @@ void drain_tables(struct drainer *d)
 	flush_table(d, BLOCK_LABELS);
 }
 
+/* A name of a place that calls a function has the function's in it, before a control character (runtime/shared/probe_sites.h). */
+uint32_t drain_function_cnt(const struct drainer *d)
+{
+	uint32_t cnt = 0;
+
+	for (uint32_t fid = 1; fid <= d->arena.control->function_cnt && fid < ARENA_FUNCTIONS; fid++) {
+		uint32_t at = d->arena.functions[fid].name % ARENA_TEXT_BYTES;
+
+		cnt += !memchr(d->arena.text + at, PLACE_IN_NAME, strnlen(d->arena.text + at, ARENA_TEXT_BYTES - at));
+	}
+	return cnt;
+}
+
 void drain_end(struct drainer *d)
 {
 	struct arena_control *c = d->arena.control;

@@ -50,6 +50,7 @@ enum {
 	ARENA_STAMPS = 8,
 	THREAD_LABELS = 16,		/* intervals that a thread works on */
 	THREAD_HOLDS = 8,		/* home-made locks that it is acquiring */
+	PLACE_IN_NAME = '\001',		/* in the name of a place of calls, behind the function's (probe_sites.h) */
 	THREAD_LEFT = 4,		/* places of calls that wait for their callees, one inside another */
 	ARENA_OPENED = 16384,		/* calls that were open before the recording */
 	ARENA_CALLERS = TRACE_CALLERS_MAX,		/* of primitives that waited: return addresses (runtime/waits/code.h) */

@@ -6,7 +6,7 @@
  *	(vprof_calls(&vprof_span_, &vprof_function_7, 0x1234ULL), log_append(a))	in the caller, at each of the places
  *	... vprof_span_ ... = vprof_in(vprof_called(&vprof_function_0));		in log_append(), whose key is 0x1234
  *
- * The place has a site of its own, as a function has.  The caller leaves it with the runtime, if it is recorded itself, and the callee
+ * The place has a site of its own, as a function has, whose name is "log_append\001KEY\001server.c:28".  The caller leaves it with the runtime, if it is recorded itself, and the callee
  * takes it in place of its own: its record has the number of the place then.
  */
 extern void vprof_leave_site(unsigned long long call, struct vprof_site *at, unsigned long long callee) __asm__("vprof_leave_site")

@@ -122,6 +122,8 @@ told()
 		AND f.finding = p.finding WHERE p.function IN ('handle', 'handle(long)') AND f.kind = 'function' AND f.finding = (SELECT max(finding) FROM node)
 		ORDER BY f.function, f.call_site" | tail -n +2 >sites
 	cmp -s "expected.$1" sites && pass || { fail "$*: places that call"; diff "expected.$1" sites; cat iterated; }
+	[ "$("$VPROF" sql --format csv "SELECT count(*) FROM run WHERE function_cnt > (SELECT count(*) FROM function)" | tail -n 1)" = 0 ] && pass ||
+		fail "$*: places count as functions"
 	"$VPROF" show factors --all --threshold -1 --format json >factors
 	"$VPROF" show variance-tree --format json >tree
 	python3 ../sums.py >verdict
