@@ -47,7 +47,10 @@ expect 0 "$VPROF" build -- make
 expect 0 "$VPROF" iterate --max-runs 1 -- ./server
 grep -q "fake" vprof.data/build/plan && pass || fail "the census leaves it out anyway: $(cat vprof.data/build/plan)"
 of_check=$(stat -c %i.%Y check.o) of_work=$(stat -c %i.%Y work.o)
-expect 0 "$VPROF" iterate --restart --overhead 0.001 --max-runs 3 -- ./server
+for _ in 1 2 3 4 5; do			# on a machine that others use the first run may leave nothing to look into
+	expect 0 "$VPROF" iterate --restart --overhead 0.001 --max-runs 3 -- ./server
+	grep -q "run 2/3" "$work/.err" && break
+done
 says "1 of 3 units are in no program that ran: they are not compiled again" "run 2/3"
 [ "$(stat -c %i.%Y check.o)" = "$of_check" ] && pass || fail "check.o was compiled again"
 [ "$(stat -c %i.%Y work.o)" != "$of_work" ] && pass || fail "work.o was not: nothing was seen here"
