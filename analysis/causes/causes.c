@@ -89,12 +89,12 @@ static void set_runqueue(struct summed_cause *c)
 }
 
 /* The function that waited is the cause: no other thread is known to have ended the wait, and none had to. */
-static void set_waiting(struct summed_cause *c, const struct node *wait)
+static void set_waiting(struct summed_cause *c, enum trace_state wait, const struct node *in)
 {
 	c->is_wait = true;
-	c->wait = wait->wait;
-	if (wait->function)
-		set_function(c, wait);
+	c->wait = wait;
+	if (in->function)
+		set_function(c, in);
 }
 
 /* The thread was preempted in that function. */
@@ -103,16 +103,27 @@ static bool is_preempted(const struct node *n)
 	return n && n->is_wait && n->wait == STATE_RUNNABLE && n->function;
 }
 
+/* What waits in a function of a system library is the function of the program's that called it. */
+static const struct node *caller_of_library(const struct findings *f, const struct node *n)
+{
+	const struct node *at = n;
+
+	while (at->is_system && at->parent != NODE_NONE)
+		at = &f->nodes.items[at->parent];
+	return at->function ? at : n;
+}
+
 /* blame: below wait; NULL: it has none. */
 static void judge_wait(const struct findings *f, struct summed_cause *c, const struct node *wait, const struct node *blame)
 {
 	bool may_end_by_itself = wait->wait == STATE_IO || wait->wait == STATE_SLEEP;
+	const struct node *in = caller_of_library(f, wait);
 
 	c->how = how_of(wait->wait);
 	c->has_waiter = true;
-	c->waiter = wait->function;
-	c->waiter_file = wait->file;
-	c->waiter_line = wait->line;
+	c->waiter = in->function;
+	c->waiter_file = in->file;
+	c->waiter_line = in->line;
 	c->waited = wait->wait;
 	if (blame) {
 		c->is_wait = blame->is_wait;
@@ -124,16 +135,16 @@ static void judge_wait(const struct findings *f, struct summed_cause *c, const s
 		if (f->look.is_one && is_preempted(blame ? blame : wait))
 			set_function(c, blame ? blame : wait);
 	} else if (blame && findings_peer_len(blame->function)) {
-		set_peer(f->arena, c, wait, blame);
+		set_peer(f->arena, c, in, blame);
 	} else if (blame && is_device(blame->function)) {
-		set_waiting(c, wait);
+		set_waiting(c, wait->wait, in);
 		c->known = true;
 		c->device = strcmp(blame->function, "(timer)") == 0 ? "timer" : strcmp(blame->function, "(disk)") == 0 ? "disk" :
 			    strcmp(blame->function, "(nic)") == 0 ? "nic" : "kernel";
 	} else if (blame && blame->function) {
 		set_function(c, blame);
 	} else if (may_end_by_itself && !(blame && blame->is_wait)) {
-		set_waiting(c, wait);
+		set_waiting(c, wait->wait, in);
 	}
 }
 

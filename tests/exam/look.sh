@@ -3,6 +3,7 @@
 # make exam-look: what vprof look says of a server that knows itself how much CPU time each request had in which function.  The server is
 # built without vprof; it writes the CPU time of slow_command and quick_command of each request, by connection and order, and the shares
 # that follow with the latencies of the look are the truth.  ROUNDS looks of 8 s (default 5).
+# Then servers of other kinds, and twins with probes: look_kinds.sh.
 # Prints a table and writes results/look.json; exit 1 if a request is missing, or if too few of the 95 % intervals hold the truth; 77
 # where the kernel recorder is not permitted, or without python3.  A busy machine gives few samples: rounds in which a function has
 # too few are counted, and are no error.
@@ -17,12 +18,13 @@ work=$(mktemp -d "$PWD/exam-look.XXXXXX") || exit 99
 server=
 end()
 {
-	[ -n "$server" ] && kill "$server" 2>/dev/null
+	kill $server ${upstream:-} 2>/dev/null
 	rm -rf "$work"
 }
 trap end EXIT
 trap 'exit 99' INT TERM
-unset VPROF_DIR VPROF_CONF
+unset VPROF_CONF
+export VPROF_DIR="$work/vprof.data"
 cd "$work" || exit 99
 
 cat >server.c <<'END_OF_SERVER'
@@ -196,5 +198,6 @@ row "requests found" "$(awk '$1 == "found" { n += $2; m += $3 } END { printf "%.
 row "shares with samples enough" "$told" "of $((2 * rounds))" 1 "$told >= 1"
 row "95 % intervals that hold the true share" "$held" "of $told" "$told" "$held >= 0.92 * $told - 1"
 row "mean error of the shares" "$off" points 1 "$told < 20 || ($off < 1 && $off > -1)"
+. "$top/tests/exam/look_kinds.sh"
 write_results "$results/look.json"
 exit $bad
