@@ -113,7 +113,7 @@ static int make_temporary(int dir, const char *base, mode_t mode, char **ret_nam
 	return -EEXIST;
 }
 
-int file_write(const char *path, const char *data, size_t len, mode_t mode)
+int file_write_by(const char *path, mode_t mode, int (*write)(int fd, void *arg), void *arg)
 {
 	_cleanup_(freep) char *folder = path_dir(path), *temporary = NULL;
 	_cleanup_(closep) int dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -125,12 +125,29 @@ int file_write(const char *path, const char *data, size_t len, mode_t mode)
 	fd = make_temporary(dir, path_base(path), mode, &temporary);
 	if (fd < 0)
 		return fd;
-	r = file_write_open(fd, data, len);
+	r = write(fd, arg);
 	if (r == 0 && renameat(dir, temporary, dir, path_base(path)) < 0)
 		r = -errno;
 	if (r < 0)
 		unlinkat(dir, temporary, 0);
 	return r;
+}
+
+struct text {
+	const char *data;
+	size_t len;
+};
+
+static int write_text(int fd, void *arg)
+{
+	const struct text *text = arg;
+
+	return file_write_open(fd, text->data, text->len);
+}
+
+int file_write(const char *path, const char *data, size_t len, mode_t mode)
+{
+	return file_write_by(path, mode, write_text, &(struct text){ data, len });
 }
 
 bool file_exists(const char *path)

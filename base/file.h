@@ -28,6 +28,8 @@ int file_read_open(int fd, char **ret, size_t *ret_len);	/* the same from fd's p
 
 /* Writes path.tmp-PID-LOT, a new file, then renames: readers see the old or the new text, never half of it. */
 int file_write(const char *path, const char *data, size_t len, mode_t mode);
+/* The same of what write() writes to fd, at its end; it returns 0 or a negative errno. */
+int file_write_by(const char *path, mode_t mode, int (*write)(int fd, void *arg), void *arg);
 
 int file_write_open(int fd, const char *data, size_t len);	/* writes all of it at fd's position */
 

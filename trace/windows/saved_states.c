@@ -16,23 +16,25 @@
 #include "trace/windows/stream.h"
 
 #define SAVED_MAGIC 0x31656d6954566eULL
-#define ROOM_OF_TRACE 64		/* one byte for as many of the trace */
+#define ROOM_OF_TRACE 128	/* one byte for as many of the trace */
 #define ROOM_MAX ((size_t)1 << 26)
 
 enum { SAVED_VERSION = 1 };
 
 size_t saved_states_bytes = (size_t)1 << 18;
+bool saved_states_trusted;
 
 struct saved_header {
 	uint64_t magic;
 	uint32_t version, header_bytes;
 	uint64_t trace, options;	/* hashes: of the blocks of the trace, of the options under which it was read */
-	uint64_t len, checksum;		/* of all that follows */
+	uint64_t len, head_len;		/* of all that follows; without the states */
+	uint64_t checksum;		/* of what is without the states */
 };
 
 struct state {
 	int64_t until_ns;		/* when its window ended */
-	uint64_t len;
+	uint64_t len, checksum;
 	unsigned char *bytes;		/* reading: in the file's text */
 };
 
@@ -115,7 +117,8 @@ void saving_note(struct trace_stream *s)
 	if (!v || s->rd.until_ns == INT64_MIN || ++v->window_cnt % v->spacing)
 		return;
 	stream_save_state(s, &to);
-	VEC_ADD(&v->list, (struct state){ s->rd.until_ns, to.bytes.cnt, to.bytes.items });
+	VEC_ADD(&v->list, (struct state){ s->rd.until_ns, to.bytes.cnt, encode_checksum(to.bytes.items, to.bytes.cnt),
+					  xrealloc(to.bytes.items, to.bytes.cnt, 1) });
 	v->bytes += to.bytes.cnt;
 	while (v->bytes > room_of(s))
 		drop_every_second(v);
@@ -126,38 +129,42 @@ static void pass_state_head(struct saved *s, struct state *v, const void *unused
 	(void)unused;
 	saved_time(s, &v->until_ns);
 	saved_u64(s, &v->len);
+	saved_u64(s, &v->checksum);
 }
 
-static void write_file(const struct trace_stream *s, const struct saved *head)
-{
-	const struct saving *v = s->saving;
-	struct saved_header h = { SAVED_MAGIC, SAVED_VERSION, sizeof(h), blocks_identity(&s->blocks), options_hash(s->rd.options),
-				  head->bytes.cnt + v->bytes, 0 };
-	_cleanup_(freep) char *text = xmalloc(sizeof(h) + h.len);
-	char *at = text + sizeof(h);
+struct writing {
+	struct saved_header header;
+	const struct saved *head;
+	const struct saving *saving;
+};
 
-	memcpy(at, head->bytes.items, head->bytes.cnt);
-	at += head->bytes.cnt;
-	for (size_t i = 0; i < v->list.cnt; i++) {
-		memcpy(at, v->list.items[i].bytes, v->list.items[i].len);
-		at += v->list.items[i].len;
-	}
-	h.checksum = encode_checksum(text + sizeof(h), h.len);
-	memcpy(text, &h, sizeof(h));
-	if (file_write(v->path, text, sizeof(h) + h.len, 0600) < 0) {
-		/* The next reading begins at the beginning. */
-	}
+static int write_parts(int fd, void *arg)
+{
+	const struct writing *w = arg;
+	int r = file_write_open(fd, (const char *)&w->header, sizeof(w->header));
+
+	if (r == 0)
+		r = file_write_open(fd, (const char *)w->head->bytes.items, w->head->bytes.cnt);
+	for (size_t i = 0; r == 0 && i < w->saving->list.cnt; i++)
+		r = file_write_open(fd, (const char *)w->saving->list.items[i].bytes, w->saving->list.items[i].len);
+	return r;
 }
 
 void saving_end(struct trace_stream *s)
 {
 	struct saved to = { .reads = false };
+	struct writing w = { .head = &to, .saving = s->saving };
 
 	if (!s->saving)
 		return;
 	stream_save_whole(s, &to);
 	SAVED_VEC(&to, &s->saving->list, pass_state_head, NULL);
-	write_file(s, &to);
+	w.header = (struct saved_header){ SAVED_MAGIC, SAVED_VERSION, sizeof(w.header), blocks_identity(&s->blocks),
+					  options_hash(s->rd.options), to.bytes.cnt + s->saving->bytes, to.bytes.cnt,
+					  encode_checksum(to.bytes.items, to.bytes.cnt) };
+	if (file_write_by(s->saving->path, 0600, write_parts, &w) < 0) {
+		/* The next reading begins at the beginning. */
+	}
 	VEC_RELEASE(&to.bytes);
 }
 
@@ -188,7 +195,7 @@ static const unsigned char *read_file(struct states *v, const char *path, const 
 	memcpy(&h, v->text, sizeof(h));
 	if (h.magic != SAVED_MAGIC || h.version != SAVED_VERSION || h.header_bytes != sizeof(h) || h.len != len - sizeof(h) ||
 	    h.trace != blocks_identity(&s->blocks) || h.options != options_hash(s->rd.options) ||
-	    h.checksum != encode_checksum(v->text + sizeof(h), h.len))
+	    h.head_len > h.len || (h.checksum != encode_checksum(v->text + sizeof(h), h.head_len) && !saved_states_trusted))
 		return NULL;
 	*ret_len = h.len;
 	return (const unsigned char *)v->text + sizeof(h);
@@ -207,6 +214,8 @@ static bool find_states(struct states *v, struct saved *from)
 		if (from->from.bad || state->len > left || (i && state->until_ns <= state[-1].until_ns))
 			return false;
 		state->bytes = (unsigned char *)v->text + (from->from.at - (const unsigned char *)v->text);
+		if (state->checksum != encode_checksum(state->bytes, state->len) && !saved_states_trusted)
+			return false;
 		from->from.at += state->len;
 		left -= state->len;
 	}

@@ -8,7 +8,7 @@
  *	states at	100 250 400 550 ...
  *	wanted		420..430 and 900..910: from 400 on to 430, then from 850
  *
- * Calls are not part of a state, but for those that are under way.  There are as many states as fit into a 64th of the trace's
+ * Calls are not part of a state, but for those that are under way.  There are as many states as fit into a 128th of the trace's
  * size, evenly spaced: if there are too many, every second one goes.
  *
  * The file is only worth something with the trace of which it was made, under the same options; else it is ignored, as it is if it
@@ -17,6 +17,7 @@
 #ifndef TRACE_WINDOWS_SAVED_STATES_H
 #define TRACE_WINDOWS_SAVED_STATES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include "base/diag.h"
 
@@ -43,5 +44,7 @@ int states_jump(struct trace_stream *s, struct diag *reterr);
 
 /* The least room for states, in bytes, however short the trace is.  Tests make it small. */
 extern size_t saved_states_bytes;
+/* Tests: checksums are not looked at. */
+extern bool saved_states_trusted;
 
 #endif

@@ -162,7 +162,8 @@ void stream_filter(struct wanted *w, struct raw_invocation *calls, size_t *cnt)
 		calls[--first] = v;
 	}
 	*cnt -= first;
-	memmove(calls, calls + first, *cnt * sizeof(*calls));
+	if (*cnt)
+		memmove(calls, calls + first, *cnt * sizeof(*calls));
 }
 
 void stream_wanted_free(struct wanted *w)
