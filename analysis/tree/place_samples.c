@@ -18,11 +18,27 @@
 #include "base/banned.h"
 #include "base/search.h"
 
-static size_t first_sample(const struct trace *t, uint64_t tid, int64_t after_ns)
-{
-	const struct stack_sample *s = t->samples.items;
+enum { STEPS_MAX = 8 };			/* about as many as a search takes */
 
-	return partition_point(i, t->samples.cnt, s[i].tid < tid || (s[i].tid == tid && s[i].ns <= after_ns));
+static bool is_before(const struct stack_sample *s, uint64_t tid, int64_t after_ns)
+{
+	return s->tid < tid || (s->tid == tid && s->ns <= after_ns);
+}
+
+/* Pieces come nearly in order, so it is mostly a few steps from the last one. */
+static size_t first_sample(struct vtree *v, uint64_t tid, int64_t after_ns)
+{
+	const struct trace *t = v->tl->trace;
+	const struct stack_sample *s = t->samples.items;
+	size_t at = v->sample_at < t->samples.cnt ? v->sample_at : t->samples.cnt, steps = 0;
+
+	while (at < t->samples.cnt && is_before(&s[at], tid, after_ns) && steps++ < STEPS_MAX)
+		at++;
+	while (at > 0 && !is_before(&s[at - 1], tid, after_ns) && steps++ < STEPS_MAX)
+		at--;
+	if (steps > STEPS_MAX)
+		at = partition_point(i, t->samples.cnt, is_before(&s[i], tid, after_ns));
+	return v->sample_at = at;
 }
 
 static uint32_t own_place(struct vtree *v, uint32_t place)
@@ -52,7 +68,7 @@ void vtree_move_samples(struct vtree *v, uint64_t tid, int64_t start_ns, int64_t
 {
 	const struct trace *t = v->tl->trace;
 
-	for (size_t i = first_sample(t, tid, start_ns); i < t->samples.cnt; i++) {
+	for (size_t i = first_sample(v, tid, start_ns); i < t->samples.cnt; i++) {
 		const struct stack_sample *s = &t->samples.items[i];
 		uint32_t to = NODE_NONE;
 

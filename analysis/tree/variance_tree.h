@@ -81,6 +81,7 @@ struct vtree {
 	place_list *called;		/* gets the place of each call of a row; NULL: nobody asks */
 	struct put_aside *put_aside;	/* as waiters */
 	struct waiter_sums *waiters;	/* receives the rows as well; NULL: none; not owned */
+	size_t sample_at;		/* where the last piece's samples began */
 	bool takes_samples;		/* set by the caller; the same as without where the trace has none */
 	VEC(struct sample_charge) samples;	/* of the row being made */
 	int64_t sample_cost_ns;		/* of the last row: it took that much less than its interval */
