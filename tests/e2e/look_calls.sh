@@ -125,7 +125,7 @@ work=$!
 "$VPROF" look -p $work --start put --end done --key arg0 --duration 1s --format json >look.json 2>look.err || { cat look.err; fail "look: $?"; }
 [ "$(json_of look.json '.15 < d["look"]["ends_without_start"] / d["look"]["exchanges"] < .35')" = True ] && pass ||
 	fail "ends without a start: $(json_of look.json 'd["look"]')"
-"$VPROF" look -p $work --start put --end handle_job --duration 500ms >none.out 2>none.err
+"$VPROF" look -p $work --start put --end handle_job --duration 2s >none.out 2>none.err
 [ $? = 3 ] && grep -q "never after 'put' by the same thread" none.err && pass || { cat none.err; fail "another thread's end"; }
 
 refused() # STATUS TEXT OPTION...
