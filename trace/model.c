@@ -178,7 +178,7 @@ static int compare_segments(const void *pa, const void *pb)
 	return 0;
 }
 
-static int compare_invocations(const void *pa, const void *pb)
+int compare_invocations(const void *pa, const void *pb)
 {
 	const struct invocation *a = pa, *b = pb;
 

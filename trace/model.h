@@ -473,6 +473,8 @@ static inline bool trace_has_arrivals(const struct trace *t)
 
 /* Puts every array into the order noted above. */
 void trace_sort(struct trace *t);
+/* That of invocations, for qsort(): outer ones come before those inside them. */
+int compare_invocations(const void *a, const void *b);
 /* Sets idle_ns of the intervals of a sorted import from its segments: io, for no interval.  A recording has them already. */
 void trace_find_idle(struct trace *t);
 /* All arrays except the invocations, which are most of the trace. */

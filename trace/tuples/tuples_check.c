@@ -106,16 +106,8 @@ static int check_segments(const struct trace *t, const struct origins *o, struct
 static int by_invocation(const void *pa, const void *pb, void *arg)
 {
 	const struct invocation *items = arg;
-	const struct invocation *a = &items[*(const uint32_t *)pa];
-	const struct invocation *b = &items[*(const uint32_t *)pb];
 
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	if (a->end_ns != b->end_ns)
-		return a->end_ns > b->end_ns ? -1 : 1;
-	return (a->order > b->order) - (a->order < b->order);
+	return compare_invocations(&items[*(const uint32_t *)pa], &items[*(const uint32_t *)pb]);
 }
 
 static int check_invocations(const struct trace *t, const struct origins *o, struct diag *reterr)

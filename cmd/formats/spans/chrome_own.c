@@ -229,19 +229,6 @@ static void make_segments(struct own *o)
 	spans_cut_waits(&o->spans, t);
 }
 
-static int calls_by_place(const void *pa, const void *pb)
-{
-	const struct invocation *a = pa, *b = pb;
-
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	if (a->end_ns != b->end_ns)
-		return a->end_ns > b->end_ns ? -1 : 1;
-	return (a->order > b->order) - (a->order < b->order);
-}
-
 /* Calls of a thread nest. */
 static int check_calls(struct own *o)
 {
@@ -250,7 +237,7 @@ static int check_calls(struct own *o)
 	int e = 0;
 
 	if (t->invocations.cnt > 1)
-		qsort(t->invocations.items, t->invocations.cnt, sizeof(*t->invocations.items), calls_by_place);
+		qsort(t->invocations.items, t->invocations.cnt, sizeof(*t->invocations.items), compare_invocations);
 	for (size_t i = 0; e == 0 && i < t->invocations.cnt; i++) {
 		const struct invocation *v = &t->invocations.items[i];
 

@@ -114,17 +114,16 @@ uint64_t spans_add_interval(struct trace *t, const char *name, uint64_t tid, int
 }
 
 /* By thread, then outer spans first. */
+static struct invocation place_of(const struct span *s)
+{
+	return (struct invocation){ .tid = s->tid, .start_ns = s->start_ns, .end_ns = s->end_ns, .order = (uint32_t)s->order };
+}
+
 static int by_nesting(const void *pa, const void *pb)
 {
-	const struct span *a = pa, *b = pb;
+	struct invocation a = place_of(pa), b = place_of(pb);
 
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	if (a->end_ns != b->end_ns)
-		return a->end_ns > b->end_ns ? -1 : 1;
-	return (a->order > b->order) - (a->order < b->order);
+	return compare_invocations(&a, &b);
 }
 
 struct making {
