@@ -158,6 +158,11 @@ static void test_batch(void **state)
 	assert_int_equal(t->intervals.cnt, 2);
 	assert_path(t, 0, "arrived 4, running 10, busy 11, running 9");	/* 6..10..20..31..40 */
 	assert_path(t, 1, "arrived 1, busy 10, running 22");		/* 9..10..20..42 */
+	for (size_t i = 0; i < t->functions.cnt; i++) {		/* those around the wait for requests, and no others */
+		const char *name = t->functions.items[i].name;
+
+		assert_int_equal(t->functions.items[i].is_loop, strcmp(name, "main") == 0 || strcmp(name, "loop") == 0);
+	}
 	trace_free(t);
 }
 
