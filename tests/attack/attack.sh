@@ -211,7 +211,7 @@ everything()
 		i=$((i + 1))
 	done
 }
-# What the links above home/a/b/proj lead to: the same names, root's.
+# The targets of the links above home/a/b/proj: the same names, owned by root.
 mkdir -p home_a/b home_b
 ln -s "$C" home_a/b/proj
 ln -s "$C" home_b/proj
@@ -278,7 +278,7 @@ says "/home' belongs to another user" "-d DIR"
 expect 0 "$VPROF" -d shared/mine/vprof.data import --from tuples canary/small.tuples
 same "a directory that everybody may write to"
 
-# ---- who is trusted ----
+# ---- trusted users ----
 expect 0 env SUDO_UID=$bob "$VPROF" -d home/a/sudo import --from tuples canary/small.tuples
 mkdir -m 775 ours
 expect 0 "$VPROF" -d ours/data import --from tuples canary/small.tuples

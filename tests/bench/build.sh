@@ -22,7 +22,7 @@
 # takes about eleven times that.
 #
 # --prepare: the sources are fetched and each project is built plainly once, for its commands, which takes most of the
-# time; what is in --work already is not done again.  Nothing is measured.
+# time; steps whose result is in --work already are skipped.  It measures nothing.
 #
 # Prints a table and writes FILE (results/build.json); exit 1 where "all probed" is beyond 2.0 or "no probes" beyond 1.1.
 # Targets are ratios of what one machine did within seconds, so it need not be quiet.
@@ -136,7 +136,7 @@ choose_units() {
 spent() {
 	(
 		"$@" >run.out 2>&1 || die "'$*' failed: $PWD/run.out"
-		times >times.out		# not into a pipe: it would tell of a shell without children
+		times >times.out		# not into a pipe: there, times would be those of a shell without children
 		awk 'NR == 2 {
 			for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); sum += t[1] * 60 + t[2] }
 			printf "%.2f ", sum

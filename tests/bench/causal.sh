@@ -7,7 +7,7 @@
 #
 # Both run for SECONDS.  The truth is measured before, between and after; where its halves differ by over a point the machine
 # was not quiet, and no row counts.  Coz is built and asked as it needs it: -gdwarf-4 -gstrict-dwarf, one line, its own measure
-# (throughput).  What it says of each of its speedups is compared with the truth at that speedup, between the measured ones linearly.
+# (throughput).  Its prediction for each speedup is compared with the truth at that speedup, interpolated linearly between measured ones.
 # Prints a table and writes results/causal_bench.json; exit 1 if vprof's mean error on (a) is above a quarter of Coz's; 77 without coz.
 set -u
 top=$(cd "${srcdir:-.}" && pwd)

@@ -23,10 +23,10 @@
 #include "base/banned.h"
 #include "tests/bench/floor.h"
 
-/* Where record.bpf.c is attached while no packet comes from outside, but for what happens once in a thread's life. */
+/* The hooks of record.bpf.c while no packet comes from outside, except those that run once in a thread's life. */
 static const struct hook {
 	const char *tracepoint;
-	unsigned int task_cnt;		/* whom an event is of: arguments of the tracepoint ... */
+	unsigned int task_cnt;		/* the event's threads: arguments of the tracepoint ... */
 	unsigned int first_task;	/* ... from this one on */
 } hooks[] = {
 	{ "sched_switch", 2, 1 },
@@ -79,7 +79,7 @@ static long offset_in_task(const struct btf *btf, const char *name)
 	return -ENOENT;
 }
 
-/* Whose tgid, or whose parent's, is the server's, is "clock"; where that is, write_code() says. */
+/* A thread runs "clock" if its tgid or its parent's is the server's; write_code() sets the jump's target. */
 static int put_own(struct code *c, const struct hook *hook, int server)
 {
 	struct btf *btf = btf__load_vmlinux_btf();

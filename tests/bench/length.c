@@ -106,7 +106,7 @@ static uint64_t explain_in_trace(const struct job *j)
 	return explain_middle(j->path);
 }
 
-/* What work() returns in a process of its own, 0 if it failed.  Nothing is left behind for the next one to inherit. */
+/* Runs work() in a process of its own, so that the next one inherits nothing.  Returns its result, 0 if it failed. */
 static uint64_t in_child(uint64_t (*work)(const struct job *j), const struct job *j, struct rusage *ret_usage)
 {
 	uint64_t result = 0;

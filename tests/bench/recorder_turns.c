@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * recorder_turns.c - records a server that is under load, with the kernel recorder attached and detached in turns, and says
- * when which was.  What the machine does besides is the same from one fifth of a second to the next, so of a few minutes
+ * when it was which.  Other load of the machine is the same from one fifth of a second to the next, so in a few minutes
  * the cost is known to half a per cent; runs of seconds one after the other give it to five.
  *
  *	recorder_turns PID vprof|stacks|floor|perf TURNS [PORT]

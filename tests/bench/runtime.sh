@@ -62,7 +62,7 @@ build_leafs() {
 	"$vprof" -d leaf.data build --functions tool_leaf -- sh ./build-leaf >>log 2>&1 || die "no leaf: $work/log"
 }
 
-# What our probes take if they record nothing: the object that vprof's compiler made, and calls that only read the clock.
+# The cost of our probes if they record nothing: the object that vprof's compiler made, and calls that only read the clock.
 build_calls() {
 	gcc -O2 -I"$top" -c leaf_calls.c && gcc -o leaf_calls leaf.o leaf_plain.o leaf_tool.o leaf_calls.o -lpthread &&
 		run_leaf calls 1 4
@@ -268,8 +268,8 @@ added() { awk '{ print ($3 - $6) - ($1 - $4) }' "sqlite.$1.ms" | median; }
 to_pair() { to_pairs "$1" | median; }
 to_pairs() { awk '{ print (($3 - $6) - ($1 - $4)) / (($2 - $5) - ($1 - $4)) }' "sqlite.$1.ms"; }
 
-# What others on the host take is added to a program's time and never taken from it.  So beside the median stands what is left of
-# that least: fastest NAME, ms in the mean of a tenth of the rounds; fastest_added NAME, those more than the plain program's.
+# Other load on the host only ever adds to a program's time.  So the fastest rounds stand beside the median:
+# fastest NAME, ms in the mean of a tenth of the rounds; fastest_added NAME, those more than the plain program's.
 fastest() {
 	for size in large small; do
 		sort -g "sqlite.$1.$size" | awk '{ t[NR] = $1 }

@@ -3,7 +3,7 @@
 # vprof record -p, --attach: a program that was built with vprof and is already running, started with or without it.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
-# A server that forks: parent and two children serve until a file says stop.  Each tells how many file
+# A server that forks: parent and two children serve until a file says stop.  Each prints how many file
 # descriptors, threads and signal handlers it has.
 cat >server.c <<'END'
 #include <dirent.h>

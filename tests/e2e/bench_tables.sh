@@ -29,7 +29,7 @@ on 3000000 4000000 99
 off 4000000 5000000 102
 END
 says "2.0202; 1" awk -f "$bench/turns.awk" counted
-# Of several things that are attached in turns only one is asked for; one turn here has half the time.
+# Several things are attached in turns, and one of them is asked for; one turn here has half the time.
 cat >three <<'END'
 off 0 1000000 100
 empty 1000000 2000000 99

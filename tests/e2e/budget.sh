@@ -5,7 +5,7 @@
 
 # 16 threads that have work for three processors, until they have had 3 s of them: a request is 5,000 calls of 30 ns, and a millisecond that it waits.  So
 # it takes 1 ms and more, of which 5 % are 50 us and more: half of all requests, or all, could have 90 us of probes.
-# Of processor time 5 % of 150 us are 7.5, and recording takes some 300 us of it: one request in 40.
+# 5 % of 150 us of processor time are 7.5, and recording a request takes some 300 us: one request in 40.
 cat >busy.c <<'END'
 #include <pthread.h>
 #include <stdio.h>

@@ -31,7 +31,7 @@ END
 make -s && ./program >../expected && make -s clean || exit 99
 find . -type f | sort | xargs sha256sum >../before
 
-# Nothing says what an interval is.
+# No interval is defined.
 expect 2 "$VPROF" build -- make
 says "VPROF_BEGIN"
 
@@ -64,7 +64,7 @@ printf '# these\nleaf  # the smallest\n\n' >list
 expect 0 "$VPROF" build --functions list
 says "1 of them probed"
 
-# Where most calls are not recorded the probes stand aside; of the plan no more has changed.
+# If most calls are not recorded, the probes stand aside; nothing else in the plan changes.
 calls_of() { nm main.o | sed -n 's/^ *w \(vprof_\(enter\|leave\).*\)$/\1/p' | sort | tr '\n' ' '; }
 expect 0 "$VPROF" build --functions handle
 [ "$(calls_of)" = "vprof_enter vprof_leave " ] && pass || fail "a probe calls '$(calls_of)'"
@@ -146,7 +146,7 @@ for preloaded in '' libm.so.6 'libm.so.6:libdl.so.2'; do
 		fail "with LD_PRELOAD='$preloaded' a compiler found $(sort -u ../spied)"
 done
 
-# What is compiled, shown: the probe, the user's text, none of what the headers are.
+# cc --print shows the text that is compiled: the probe and the user's text, without the headers' text.
 expect 0 "$VPROF" build --functions handle -- make
 expect 0 "$VPROF" cc --print src/main.c
 says '{ 0, { 0 }, 3, ' 'lines of headers'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# vprof causal --virtual-clock: the program's clocks fall behind by the pauses of the experiments, no thread's clock goes back, and nobody
-# who waits until a time is back before his own clock says so.
+# vprof causal --virtual-clock: the program's clocks fall behind by the pauses of the experiments, no thread's clock goes back, and no
+# thread that waits until a time returns before its own clock shows that time.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 ROUNDS=$OLDPWD/tests/e2e/causal/run_rounds
 

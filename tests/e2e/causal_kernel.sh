@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# vprof causal --kernel: page faults, which no wrapper sees, become faster, and a disk by its name.  What is asked of a busy machine is
+# vprof causal --kernel: page faults, which no wrapper sees, become faster, and a disk by its name.  On a busy machine the test asks
 # not how much that gains, but that other threads pause for waits of that disk, and for nothing else.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 ROUNDS=$OLDPWD/tests/e2e/causal/run_rounds

@@ -70,7 +70,7 @@ for bad in cpus: cpus:0 cpus:-1 cpus:2x cpus:9999999; do
 	says "names nothing"
 done
 
-# What cannot be answered is refused, with why.
+# Targets without an answer are refused with the reason.
 expect 4 "$VPROF" causal --predict queue --target lock:m --target nosuch --target io --target disk:sda --target runqueue --target wait:serve --target cpus:2
 says "lock:m: the trace does not say which thread holds which lock when" "nosuch: no function of that name is in the trace" \
 	"io: the trace has no wait for anything outside" "disk:sda: no wait for a disk of that name" \

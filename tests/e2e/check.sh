@@ -31,7 +31,7 @@ printf 'vprof-tuples 1\ninterval 1 request 1 0 - -\n' >open.tuples
 expect 3 "$VPROF" import --from tuples open.tuples -o open
 expect 3 "$VPROF" check open
 
-# What answers what it reads is found, the loop around it is not; a pair where two functions do it.
+# check finds the function that answers what it reads, not the loop around it; a pair if one function reads and another answers.
 mkdir server && cd server || exit 99
 cat >server.c <<'C'
 #include <sys/epoll.h>

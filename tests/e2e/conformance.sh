@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Primitives behave the same without vprof, built by vprof and not recorded, recorded, and recorded with
 # the runtime preloaded: error codes, timeouts, owners that died, cancellation (tests/waits/conformance.c).
-# So does what looks at its caller (dlsym) or was given other names by the headers (_FORTIFY_SOURCE).
+# So do calls that look at their caller (dlsym) and calls that the headers rename (_FORTIFY_SOURCE).
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 cp "$top/tests/waits/conformance.c" .
@@ -11,7 +11,7 @@ printf '[interval "request"]\nstart = main\nend = main\n' >vprof.conf
 same()
 {
 	expect 0 timeout 60 "$@"
-	# What vprof itself says goes to stderr.
+	# vprof's own messages go to stderr.
 	diff want .out >diff.out && pass || { fail "$*: another result"; head -20 diff.out; }
 }
 

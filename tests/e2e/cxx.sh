@@ -78,7 +78,7 @@ for compiler in g++ clang++; do
 done
 
 # A function that waits is one of those that carry a probe, however its symbol is spelt: with an ABI tag, template arguments, the
-# function around it.  What is not said then is that vprof did not see it.
+# function around it.  So vprof must not say that it did not see the wait.
 cat >spelt.cc <<'END'
 #include <atomic>
 #include <mutex>
@@ -157,7 +157,7 @@ if g++ -static -pthread answer.cc -o static 2>"$work/.err"; then
 	cmp -s "$work/.out" expected && pass || fail "a static program answers otherwise"
 fi
 
-# What a call of a std::function may reach: functions of its type whose address is taken, and lambdas that take the same.
+# A call of a std::function may reach functions of its type whose address is taken, and lambdas with the same parameters.
 mkdir wrapped && cd wrapped || exit 99
 cat >wrapped.cc <<'END'
 #include <functional>

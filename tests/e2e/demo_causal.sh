@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The planted program of causal experiments through the whole tool: nothing is gained by its largest function, half of the sleep
-# with a lock held gains nearly half.  A second try tells a busy machine's effect from vprof's.
+# with a lock held gains nearly half.  A second try separates a busy machine's effect from vprof's.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 expect 0 "$VPROF" demo --list

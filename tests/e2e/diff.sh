@@ -70,7 +70,7 @@ expect 0 "$VPROF" diff slow base --gate 'p99>+0%'
 expect 1 "$VPROF" diff slow base --gate 'p99<-10%'
 says 'head is better'
 
-# Too few runs, and runs that cannot tell.
+# Too few runs, and runs that cannot decide.
 expect 3 "$VPROF" diff base.1,base.2 slow --gate 'p99>+10%'
 says 'within these runs only' 'a verdict needs 3 runs a side' 'few'
 expect 0 "$VPROF" export --format digest base.3 -o sums.vpd	# of its p99.9 nothing is known

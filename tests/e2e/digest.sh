@@ -32,7 +32,7 @@ for run in sums sums_whole; do
 	python3 "$top/tests/e2e/fleet/same.py" "$VPROF" traces $run 2>err && pass || fail "sums of $run are not those of the traces: $(tail -1 err)"
 done
 
-# What needs single intervals says so.
+# Views that need single intervals say so.
 for view in intervals histogram "execution-table" wait-graph criticality samples; do
 	expect 3 "$VPROF" show $view sums
 	says "made of digests"

@@ -117,7 +117,7 @@ count()
 	"$VPROF" export --format digest-tsv --table vprof_window "$1" | awk -F'\t' -v column="$2" '{ n += $column } END { print n + 0 }'
 }
 
-# What a killed recorder had taken but not written is lost; so are, of the recovered trace, the intervals of that time.  Windows that were
+# Records that a killed recorder had taken but not written are lost; so are the recovered trace's intervals of that time.  Windows that were
 # digested before have them.
 same_but_lost()
 {

@@ -45,7 +45,7 @@ if command -v python3 >"$work/.which"; then
 fi
 expect 2 "$VPROF" doctor --format csv
 
-# What vprof look needs of the kernel.
+# The kernel features that vprof look needs.
 if "$VPROF" doctor --quick good | grep -q '^✓ kernel '; then
 	export VPROF_KERNEL_HOOKS=no-sockets
 	expect 0 "$VPROF" doctor --quick good
@@ -150,7 +150,7 @@ mkdir ../elsewhere && cp "$VPROF" ../elsewhere/vprof
 [ -e "$(sed -n "s/^✓ vprof *runtime in '\(.*\)',.*/\1/p" "$work/.out")/libvprof.a" ] ||
 	found ✗ vprof "this vprof is installed incompletely" "make install"
 
-# What cannot be planted is put before the program's eyes by a library.
+# A library fakes the conditions that cannot be planted.
 cat >../lies.c <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>

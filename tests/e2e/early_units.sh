@@ -35,7 +35,7 @@ int level(void) { return 2; }
 int ask(int (*what)(void)) { return what() > 1; }
 int apart(int x) { return x + 1; }
 C
-# What plain programs do there: no array, whose frame would be the sanitizer's.
+# As plain programs do it: no array, whose frame would be the sanitizer's.
 sed -i 's/int m\[2\] = { x, 1 }; return m\[0\] & m\[1\];/return x \& 1;/' common.h
 expect 0 "$VPROF" annotate --start request --end request
 

@@ -73,7 +73,7 @@ P
 expect 0 "$VPROF" export run
 head -1 .out | grep -q '^vprof-tuples 1' && pass || fail 'tuples are not the default any more'
 
-# What a format cannot do is said, and nothing is written.
+# A request that a format cannot serve is refused with a message, and nothing is written.
 expect 2 "$VPROF" export --format nosuch run
 expect 2 "$VPROF" export --format folded --metric p99 run
 expect 2 "$VPROF" export --format csv --metric mean run
@@ -148,7 +148,7 @@ expect 0 "$VPROF" import --from tuples arrows.tuples -o less
 cp vprof.data/runs/"$(ls vprof.data/runs | tail -2 | head -1)"/* vprof.data/runs/"$(ls vprof.data/runs | tail -1)"
 expect 0 "$VPROF" export --format csv less
 says "2 intervals are not in the run's trace and left out, the first with SID"
-# Of causal experiments, at the end: they belong to the run from here on.
+# Exports of causal experiments come last: the run has the experiments from here on.
 expect 0 "$VPROF" causal --predict run
 expect 0 "$VPROF" export --format svg --view causal run -o causal.svg
 "$VPROF" show causal run --format svg >shown.svg 2>.err

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # vprof export, read by the tools that it is for: protoc (Debian: protobuf-compiler), go tool pprof (golang-go),
-# chromium, and speedscope in it (tests/npm/install).  What is not there is named; without any the test is skipped (exit 77).
+# chromium, and speedscope in it (tests/npm/install).  Missing tools are named; without any the test is skipped (exit 77).
 . "${srcdir:-.}/tests/e2e/lib.sh"
 missing= tried=0
 
@@ -61,7 +61,7 @@ P
 	done
 fi
 
-# What speedscope saves is what it read: each call and wait of the trace with its times, each folded stack with its number.
+# speedscope saves the data that it read: each call and wait of the trace with its times, each folded stack with its number.
 . "$top/tests/npm/lib.sh"
 if has_npm puppeteer-core speedscope && command -v chromium >/dev/null 2>&1; then
 	tried=$((tried + 1))

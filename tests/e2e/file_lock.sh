@@ -56,7 +56,7 @@ int main(void)
 C
 expect 0 "$VPROF" annotate --start handle --end handle
 expect 0 "$VPROF" build -- cc -O1 -o server server.c
-# Where others have the CPUs the lock may be the lesser wait: once more.
+# If others use the CPUs, the lock may be the lesser wait: once more.
 for try in 1 2 3; do
 	expect 0 "$VPROF" record -- ./server
 	expect 0 "$VPROF" show causes --format json

@@ -50,7 +50,7 @@ expect 5 "$VPROF" import --from digest-tsv short.tsv
 says "short.tsv:3: column 10 should be a field"
 [ "$(ls vprof.data/runs | wc -l)" = 6 ] && pass || fail "a refused import left a run: $("$VPROF" show runs)"
 
-# What the options mean.
+# The meaning of the options.
 expect 2 "$VPROF" export --format digest-tsv --table vprof_nodes 1.vpd
 says "there is no table 'vprof_nodes'"
 expect 2 "$VPROF" export --format digest --table vprof_node 1.vpd -o no.vpd

@@ -53,7 +53,7 @@ rm count
 expect 0 "$VPROF" record --repeat 3 -o more --ignore-status -- ./loop 2
 [ "$(cat count)" = 3 ] && pass || fail '--ignore-status did not go on'
 
-# What takes one run says so, and what to do; what takes several takes the group.
+# Commands for one run refuse a group and say what to do; commands for several runs take the group.
 for command in 'show factors g' 'show critical-path g' 'export g' 'show summary g'; do
 	expect 2 "$VPROF" $command
 	says "'g' is a group of 3 runs" 'vprof merge g -o g-all'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A loop hands jobs to a thread of a pool, which says that they are done by an eventfd; nothing tells vprof that a job is a request's.
-# The time in which the request lies aside is that of what the pool's thread did until it woke the loop.
+# A loop hands jobs to a thread of a pool, which says that they are done by an eventfd; no annotation says that a job belongs to a request.
+# The time in which the request lies aside counts for the work of the pool's thread until it woke the loop.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 cat >pool.c <<'C'

@@ -99,7 +99,7 @@ cp part.vpt "$part"
 damaged "a part is there twice" 100 2
 says "count once"
 
-# What the kernel saw is damaged: what the program's side says stays.
+# The kernel's side is damaged: the program's side stays.
 "$VPROF" record --kernel=require -- true >"$work/.out" 2>"$work/.err"
 [ $? = 4 ] && { echo "not tried here: --kernel"; finish; }
 expect 0 "$VPROF" record --kernel -o kernel -- ./server

@@ -110,7 +110,7 @@ expect 0 "$VPROF" iterate --policy paper -- ./break.sh
 says "1 run of it is complete" "▶ deep6"
 mv good Makefile
 
-# What varies is how often tiny is called: too often for a probe.  The last run is within the budget.
+# The number of calls of tiny varies, and is too large for a probe.  The last run is within the budget.
 mkdir ../hot && cp main.c Makefile vprof.conf ../hot && cd ../hot || exit 99
 cat >deep.c <<'END'
 static volatile unsigned sink;
@@ -127,7 +127,7 @@ else says "calls more that is not recorded"; fi
 grep -q "ended after [23] runs: what is left to record is called too often" "$work/.out" && pass ||
 	{ fail "another end than that the rest is called too often"; cat "$work/.out"; }
 costs="SELECT max(probe_cost) > 0.05, min(probe_cost) < 0.05 FROM iteration"
-# What a probe costs is measured, beside whatever else the machine does: once more, if that was too much.
+# The cost of a probe is measured on a machine that may be busy: once more, if it was too busy.
 "$VPROF" sql --format csv "$costs" | grep -q 1,1 || "$VPROF" iterate --restart -- ./program >"$work/again" 2>&1
 expect 0 "$VPROF" sql --format csv "$costs"
 says 1,1

@@ -44,15 +44,15 @@ cat >vprof.conf <<'END'
 END
 
 expect 0 "$VPROF" iterate --format json -- ./server
-# A request is some 80 us of running.  Where it mostly waits for a CPU, a probe's 17 ns are nothing, whoever counts them.
+# A request is some 80 us of running.  If it mostly waits for a CPU, a probe's 17 ns do not show in its latency.
 "$VPROF" show summary 1 --format json >first.json
 python3 -c 'import json; i = json.load(open("first.json"))["interval"]; exit(i["mean_ns"] > 8 * i["p50_ns"])' || {
 	echo "requests wait for a CPU eight times as long as they run; this needs a machine that others use less: skipped"
 	exit 77
 }
 says " in full"
-# What the probes cost is measured between the intervals in full and the others.  Beside other work latencies may vary too
-# much for that, and then this is said: each run has the line that its document has the figures for.
+# The probes' cost is the difference between intervals in full and the others.  On a busy machine latencies may vary too
+# much for that, and the command says so: each run has the line for which its document has the figures.
 lines() { grep -c -e "$1" "$work/$2"; }
 [ "$(lines '  measured .* mean .*, .* intervals in full against ' .err)" = "$(lines '^    "measured": true' .out)" ] && pass ||
 	fail "what was measured is not what the document has: $(cat "$work/.err")"

@@ -71,7 +71,7 @@ while [ "$kill" -lt "$kills" ]; do
 	restart=
 	[ $((kill % 2)) = 0 ] && restart=--restart
 	pause=$(awk -v s="$((seed + kill))" -v t="$whole_ms" 'BEGIN { srand(s); printf "%.3f", rand() * t / 1000 }')
-	# What a script starts in the background ignores SIGINT.
+	# A script's background processes ignore SIGINT.
 	# shellcheck disable=SC2086
 	setsid env --default-signal=INT "$VPROF" iterate --policy paper $restart -- ./program >../said 2>&1 </dev/null &
 	pid=$!

@@ -67,7 +67,7 @@ mv "$work/.line" "$work/.out"
 says '"unprobed":[{"function":"odd","reason":"theinstrumentedtext'
 cd ../project || exit 99
 
-# The same of any run, in show coverage.  What could take no probe is in no later plan.
+# show coverage says the same of any run.  A function that could take no probe is in no later plan.
 expect 0 "$VPROF" show coverage
 says "Run 2 was to record 5 functions: called 2, never in an interval 2, in no program that ran 1"
 expect 0 "$VPROF" show coverage 1
@@ -75,7 +75,7 @@ says "Run 1 was to record 6 functions: called 2, never in an interval 2, in no p
 	"not recorded in run 1" "rescue" "server.c:6" "never called in an interval" "tool.c:1" "odd.c:1"
 expect 0 "$VPROF" show coverage 1 --format json
 says '"run": 1' '"called": 2' '"never_called": 2' '"absent": 2'
-# Of 100 requests some six are root-only, to measure what recording costs.
+# Some six of 100 requests are root-only, to measure the cost of recording.
 grep -Eq '"calls": (8[4-9]|9[0-9]|100)' "$work/.out" && pass || fail "about 94 calls"
 
 # No function calls rescue, so the next iteration does not begin with it, nor with what only it calls.

@@ -51,7 +51,7 @@ plans()
 		FROM iteration WHERE first_run = $1 AND ifnull(stop, '') NOT IN ('interrupted', 'command-failed')"
 }
 
-# What it does without an interruption.
+# The rounds without an interruption.
 next nothing 0
 expect 0 "$VPROF" iterate --policy paper -- ./bench.sh
 says "run 5/12" "▶ deep4"

@@ -84,7 +84,7 @@ says "--kernel and --keep do not go together"
 # ---- the last second of three ----
 expect 0 "$VPROF" record -o last --keep 1s -- ./server 3
 says "served"
-# Where others have the CPUs, the threads' turns may come first.
+# If others use the CPUs, the wait for a CPU may come first.
 grep -q "waited for a CPU for" "$work/.err" || says "pause_sometimes"
 expect 0 "$VPROF" show factors last
 says "pause_sometimes"

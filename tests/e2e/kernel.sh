@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# record --kernel, where it is permitted: waits of no listed primitive have a cause.  Where it is not, one line says so, and =require is an
+# record --kernel, if permitted: waits outside the listed primitives have a cause.  If not permitted, one line says so, and =require is an
 # error.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
@@ -113,7 +113,7 @@ says '"schema": "vprof.variance-by-cause/1"' '"covariances"'
 expect 2 "$VPROF" show variance-tree --by colour
 expect 2 "$VPROF" show factors --by cause
 
-# Where little happens vprof itself seldom wakes up, which takes a CPU from another thread: 20 times a second its main thread and the one
+# In a quiet program vprof itself wakes up seldom, for that takes a CPU from another thread: 20 times a second its main thread and the one
 # that takes records out.  The recorder's threads, of which two more attach and write, wait until whoever runs is done.
 cat >awakenings.sh <<'END'
 cnt() { cat /proc/$PPID/task/*/status | awk '/^voluntary_ctxt_switches/ { n += $2 } END { print n }'; }
@@ -229,7 +229,7 @@ grep -q '^nested;.*;burn [0-9]*$' "$work/.out" && fail "samples that nobody want
 # Stacks that look alike: the same place in the C library and the same depth, six callers; two whose return address stands
 # where the other's still does, so that only the frame pointer tells them apart; one that is deeper than what is copied at
 # first.  The program says which thread waits, which one wakes the other before, and from when to when.  (A sleep that is over before it
-# begins is no wait, on a busy machine, and has no stack: one in a hundred may be missing.  What was a wait has one.)
+# begins is no wait, on a busy machine, and has no stack: one in a hundred may be missing.  Real waits have one.)
 cat >alike.c <<'END'
 #define _GNU_SOURCE
 #include <alloca.h>
@@ -403,7 +403,7 @@ expect 4 "$VPROF" record --kernel=off -p $$ -- ./server
 expect 4 "$VPROF" record -p 4194304 -- true
 says "process 4194304 cannot be recorded: there is no such process"
 
-# What is in the file is not believed.
+# The file's content is not trusted.
 run=$(ls vprof.data/runs | sed -n 3p)
 size=$(stat -c %s "vprof.data/runs/$run/kernel.vpk")
 truncate -s $((size - 5)) "vprof.data/runs/$run/kernel.vpk"

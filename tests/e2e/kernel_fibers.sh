@@ -126,7 +126,7 @@ expect 0 "$VPROF" annotate --start errand --end errand --key 'arg0->number'
 expect 0 "$VPROF" build --functions errand,stand,doze,next,put_back -- gcc -O1 -pthread -o errands errands.c
 
 # Now and then (one recording in forty) records of two threads' first stacks are lost; vprof says so, and leaves their intervals out.  Why is
-# not known yet.  Such a recording tells nothing of naps: it is made again.
+# not known yet.  Such a recording says nothing about naps: it is made again.
 record_whole()
 {
 	for _ in 1 2 3; do
@@ -138,7 +138,7 @@ record_whole()
 	[ $status = 0 ] && pass || fail "record of '$*' ended with $status: $(cat "$work/.err")"
 }
 
-# Of the 18 long naps each is a sleep of the stack whose doze() it is in; no stack slept in stand().
+# Each of the 18 long naps is a sleep of the stack whose doze() it is in; no stack slept in stand().
 while read -r what cars how; do
 	record_whole ./errands $cars $how
 	"$VPROF" export --format tuples 2>/dev/null | awk '

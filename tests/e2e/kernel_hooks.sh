@@ -56,7 +56,7 @@ for VPROF_KERNEL_HOOKS in softirqs helpers crowds none; do
 	[ "$slept" = 120 ] && pass || fail "$VPROF_KERNEL_HOOKS: $slept of 120 short processes slept"
 done
 unset VPROF_KERNEL_HOOKS
-# Two more, and one fewer, that tells timers from others.
+# softirqs has two hooks more, and lacks the one that distinguishes timers.
 case $(($(cat hooks.softirqs) - $(cat hooks.none))) in
 1) pass ;;
 0) echo "not tested: this kernel does not say where softirqs are counted" ;;

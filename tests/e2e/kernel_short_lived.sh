@@ -14,7 +14,7 @@ expect 0 "$VPROF" show wait-graph --all
 grep -Eq '^(sh \([0-9]* |sh \()6 short-lived' "$work/.out" && pass || { fail "the six scripts are not one"; cat "$work/.out"; }
 grep -Eq '^sleep \((6|12) short-lived|^sleep \([0-9]* \+1\)' "$work/.out" && pass || { fail "what they start is not one"; cat "$work/.out"; }
 
-# What it takes to attach the programs, half a second, is not the run's.  (Where no device was waited for there is none to tell;
+# Attaching the programs takes half a second, which is not part of the run.  (If no thread waited for a device, there is no device to check;
 # tests/unit/trace/test_kernel.c has one.)
 expect 0 "$VPROF" export --format tuples
 awk '$1 == "segment" { if (!n++ || $4 < first) first = $4; if ($2 < 2 ^ 48 && (!m++ || $4 < thread)) thread = $4 }

@@ -5,7 +5,7 @@
 
 needs_kernel_recorder
 
-# In the place of the disk: what is written to the kernel's trace is 0.4 s late, but for its few first bytes.
+# A shim instead of a slow disk: writes to the kernel's trace are 0.4 s late, except for its few first bytes.
 cat >slow.c <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -56,7 +56,7 @@ int main(void)
 END
 gcc -Wall -Wextra -Werror -O1 sleeps.c -o sleeps -lpthread || exit 99
 
-# Who is recorded is not to be late, so env takes the shim away again.
+# The recorded program must not be late, so env takes the shim away again.
 expect 3 env ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD="$PWD/slow.so" \
 	"$VPROF" record --kernel=require --buffer 1 -- env -u LD_PRELOAD ./sleeps
 [ -f was_late ] && pass || fail "the disk was not slow, so nothing was asked"

@@ -43,7 +43,7 @@ expect 3 "$VPROF" record --kernel=require -- sh -c "./uring 200 '$file' >writer.
 "$VPROF" export --format tuples >tuples
 is_explained 0 && pass || fail "a command: $(cat verdict)"
 
-# Of a process that runs already: the recording ends before it does.  Where others use the machine, a disk may say that it is done inside a
+# Records a running process: the recording ends before the process does.  On a busy machine, a disk may report completion inside a
 # softirq that began for something else, which then counts as the waker of the worker: a second and third recording are as good.
 running()
 {

@@ -97,7 +97,7 @@ recorded()
 			exit !(waits >= 10 && wakeups >= 10 && waker == holder && waker != waiter && threads == 2)
 		}' "$work/.out" && pass || fail "$1: no lock waits ended by hold() on a second thread"
 	expect 0 "$VPROF" show execution-table --charge waker --format csv
-	# What hold() itself ran: on a busy machine most of a wait is for a CPU.
+	# The time that hold() itself ran: on a busy machine most of a wait is for a CPU.
 	awk -F, -v waits="$(cat "$work/.waits")" '$2 == "hold" && $3 > 100000 { n++ } END { exit n < 5 || 2 * n < waits }' "$work/.out" &&
 		pass || { fail "$1: hold() is not charged with the waits"; cat "$work/.waits"; grep hold "$work/.out"; }
 }

@@ -55,7 +55,7 @@ says()
 	done
 }
 
-# Where the kernel recorder is not permitted the test is skipped; one that the kernel's verifier refuses is a failure.
+# If the kernel recorder is not permitted, the test is skipped; a program that the kernel's verifier refuses is a failure.
 needs_kernel_recorder()
 {
 	"$VPROF" record --kernel=require -- true >"$work/.out" 2>"$work/.err"
@@ -65,7 +65,7 @@ needs_kernel_recorder()
 	exit 77
 }
 
-# culprit NAME [WORD]: the answer that the last command printed is that NAME causes (or WORD) the variance.  Where others had the
+# culprit NAME [WORD]: the answer that the last command printed is that NAME causes (or WORD) the variance.  If others had the
 # CPUs the sentence may be about them; then it is the first of the latest run's functions.
 culprit()
 {

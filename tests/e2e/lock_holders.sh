@@ -231,7 +231,7 @@ else
 	fail "VPROF_ACQUIRED alone does not tell who has the lock"
 fi
 
-# Who waits for a condition does not hold the mutex meanwhile: before() and after() do, asleep() does not.  The holder is a thread,
+# A thread that waits for a condition does not hold the mutex meanwhile: before() and after() do, asleep() does not.  The holder is a thread,
 # then another process.
 cat >lends.c <<'EOF'
 #include <pthread.h>
@@ -300,7 +300,7 @@ shares()
 			exit !(ns["before"] > 0 && ns["after"] > 0 && ns["asleep"] * 20 < ns["before"] + ns["after"])
 		}'
 }
-# In asleep() the mutex is had for a moment, when it has been taken again.  Who loses the processor right then holds it for some
+# asleep() holds the mutex for a moment, after it took it again.  A thread that loses the processor right then holds it for some
 # milliseconds, which is a twentieth of all there is: a busy machine does that in some runs, but not in three of three.
 for process in "" another; do
 	for try in 1 2 3; do

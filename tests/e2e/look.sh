@@ -206,7 +206,7 @@ more_than "write_out, asleep, has the lock" "$(share threads.json sleep write_ou
 look_at loop
 more_than "requests wait while others are served" "$(share loop.json busy slow_command)" .3
 more_than "slow requests are slow themselves" "$(share loop.json sleep slow_command)" .05
-# What it calls has half of the time each, and half of the variance: it is one cause, with all of both.
+# Its two callees have half of its time and variance each: the function is one cause, with all of both.
 "$VPROF" show causes loop --all --format json >causes.json || fail "show causes: $?"
 more_than "slow_command is the cause" "$(json_of causes.json 'sum(c["share"] for c in d["causes"] if c["function"] == "slow_command")')" .35
 [ "$(json_of causes.json '[c for c in d["causes"] if c["function"] in ("find_all", "sort_all")]')" = "[]" ] && pass ||

@@ -119,7 +119,7 @@ is "from a tracepoint to a return" "$(json_of tracepoint.json 'len(i), {x["name"
 
 sleeps tracepoint
 
-# Of a running one; done is reached once more for every fourth.
+# Looks at a running process; every fourth request reaches done once more.
 ./work &
 work=$!
 "$VPROF" look -p $work --start put --end done --key arg0 --duration 1s --format json >look.json 2>look.err || { cat look.err; fail "look: $?"; }
@@ -149,7 +149,7 @@ refused 2 "intervals are requests" --start put --end done --port 80
 export VPROF_KERNEL_HOOKS=no-uprobes
 refused 4 "has no uprobes" --start put --end done
 unset VPROF_KERNEL_HOOKS
-# What no sockets are needed for goes on without their tracepoints.
+# A look that needs no sockets works without their tracepoints.
 VPROF_KERNEL_HOOKS=no-sockets "$VPROF" look -p $work --start handle_job --end handle_job --duration 500ms >old.out 2>old.err ||
 	{ cat old.err; fail "without tracepoints of sockets: $?"; }
 kill $work

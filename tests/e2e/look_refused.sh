@@ -208,7 +208,7 @@ done_serving
 kill $children 2>/dev/null
 grep -q '"code": "unnamed-frames"' nameless.json && grep -q 'mostly in \[nameless\]' nameless.json && pass || { cat nameless.json; fail "frames without a name: no warning"; }
 
-# Where it cannot look.
+# Processes that it cannot look at.
 sleep 60 &
 idle=$!
 VPROF_KERNEL_HOOKS=no-sockets "$VPROF" look -p $idle --duration 1s >old.out 2>old.err

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A loop of one thread asks an upstream outside the run for two clients; a third one is answered without an interval.  Nothing says when the
+# A loop of one thread asks an upstream outside the run for two clients; a third one is answered without an interval.  No annotation says when the
 # loop leaves a request (no resume, no pause), and its polls are ended by whoever comes: the slow upstream is the cause nevertheless, and
 # no client is.  Then the loop itself saves something now and then, in a function around the place where requests begin, which the plan
 # holds without being asked: that is the cause, and not the upstream whose answers wait meanwhile.

@@ -50,7 +50,7 @@ done
 same intervals forward turned --all
 same intervals forward grouped --all
 
-# Where each interval came from: SID i is of part 1 + i % 3, which is run 2 + i % 3; who recorded an import nobody knows.
+# The origin of each interval: SID i is of part 1 + i % 3, which is run 2 + i % 3; an import has no known recorder.
 printf 'machine 0a\nboot 0b\nhost db-1\n' >vprof.data/runs/003/recorded-by
 expect 0 "$VPROF" merge part2 part3 -o pair
 expect 0 "$VPROF" merge pair part1 -o placed
@@ -129,7 +129,7 @@ same factors whole forward
 expect 5 "$VPROF" merge part1 part3
 says 'has no trace any more'
 
-# What cannot be.
+# Merges that are refused.
 expect 2 "$VPROF" merge forward
 says 'two or more'
 expect 2 "$VPROF" merge forward part3

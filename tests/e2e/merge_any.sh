@@ -32,7 +32,7 @@ awk -v seed="$seed" 'BEGIN {
 	}
 }'
 
-# dump RUN: all that was found, but for the numbers of runs and threads; those of threads are given anew where two parts share one.
+# dump RUN: all findings except the numbers of runs and threads; threads get new numbers if two parts share one.
 dump()
 {
 	finding="(SELECT f.id FROM finding f JOIN run r ON r.number = f.run WHERE r.name = '$1')"
@@ -124,7 +124,7 @@ for round in $(seq "$rounds"); do
 	same "lot$round" sampled.expected
 done
 
-# A part is walked once: what the walk found goes from merge to merge.  So a trace may be unreadable, as long as it looks the same.
+# A part is walked once: its findings go from merge to merge.  So a trace may be unreadable, as long as it looks the same.
 dir_of() { printf 'vprof.data/runs/%03d' "$("$VPROF" sql --format csv "SELECT number FROM run WHERE name = '$1'" | tail -n 1)"; }
 expect 0 "$VPROF" merge sampled1 sampled2 -o first
 for trace in "$(dir_of first)"/part-*.vpt; do
@@ -175,7 +175,7 @@ expect 0 "$VPROF" analyze first
 expect 0 "$VPROF" merge first sampled3 sampled4 -o whole_again
 same whole_again sampled.expected
 
-# Where there is no room for what a walk found, all parts are read in windows, with the same result.
+# If there is no room for a walk's findings, all parts are read in windows, with the same result.
 for trace in "$(dir_of whole_again)"/part-*.vpt; do
 	rm "${trace%.vpt}.walked"
 	mkdir "${trace%.vpt}.walked.new"

@@ -134,7 +134,7 @@ expect 0 "$VPROF" -d merged record -- ./shop
 "$VPROF" -d merged show variance-tree --interval customer --all --format csv >tree
 grep -q serve tree && ! grep -q grind tree && pass || { fail "grind is dormant in the plan that is here"; cat tree; }
 
-# What a program says of itself.
+# Programs that carry their own names.
 expect 0 "$VPROF" doctor --quick ./shop strip--s
 says "'strip--s' carries its names, built by vprof" "interval 'customer': mark door, mark counter"
 expect 0 "$VPROF" doctor --quick ./nopie
@@ -144,7 +144,7 @@ says "'./libbrew.so' carries its names"
 expect 0 objcopy -R .vprof shop without
 expect 0 "$VPROF" doctor --quick without
 says "does not say which of its functions to record"
-# vprof says before, and again in the results, who records it, whatever starts it.  Which marks make an interval is missing, too.
+# vprof says before the run and in the results that the program does not name its functions.  The marks of the interval are missing, too.
 missing="probes are in parts of the program that do not say which functions to record"
 expect 3 "$VPROF" record -- ./without
 says "'./without' does not say which of its functions to record, and there is no plan of its build in" "$missing"

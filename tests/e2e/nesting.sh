@@ -4,7 +4,7 @@
 # exceptions and macros, and where threads have the same key.  An end that another thread calls works for the interval.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
-# Of the completed intervals: how many; with one call each of first and last; that began and ended on one thread.
+# Counts completed intervals: all; those with one call each of first and last; those that began and ended on one thread.
 summary()
 {
 	"$VPROF" export --format tuples 2>export.err | awk '
@@ -21,7 +21,7 @@ is()
 	[ "$got" = "$1" ] && pass || fail "$2: '$got' instead of '$1'"
 }
 
-# page() shows a page that includes others, up to three levels; include() calls page() again.  Of 300, 30 jump out of the
+# page() shows a page that includes others, up to three levels; include() calls page() again.  30 of 300 jump out of the
 # second level, and 6 out of all.
 cat >pages.c <<'EOF'
 #include <setjmp.h>
@@ -80,7 +80,7 @@ expect 0 "$VPROF" build --functions all -- gcc -O2 -o pages pages.c
 expect 0 "$VPROF" record -- ./pages
 is "298 whole 298 same 298" "the thread as key"
 
-# Only those that have no others inside: one of each page but for the 32 that jump.
+# Only intervals without another inside: one per page, except for the 32 that jump.
 sed -i '/^\[interval/a nested = inner' vprof.conf
 expect 0 "$VPROF" analyze
 set -- $(summary)
@@ -235,7 +235,7 @@ key 0x[0-9a-f]* ([0-9]*) was started and not ended, key 0x[0-9a-f]* ([0-9]*) was
 		fail "not the first warning: $(cat "$said")"
 done
 
-# None of them complete, or many of them left out: what there was, with an example and what would help.
+# No interval complete, or many left out: the message counts them, with an example and a remedy.
 rm -r vprof.conf vprof.data
 cat >loose.c <<'EOF'
 #include <stdlib.h>

@@ -84,7 +84,7 @@ expect 2 "$VPROF" build
 expect 0 "$VPROF" record -- sh bench.sh
 says "40 intervals"
 
-# What can be had without intervals is not refused.
+# Commands that need no intervals are not refused.
 conf cast_off land
 expect 2 "$VPROF" build
 "$VPROF" record --kernel -- sh bench.sh >"$work/.out" 2>"$work/.err"

@@ -3,7 +3,7 @@
 # record --order: a thread that found locks free would wait for them if it came earlier, and causal --predict knows it.
 #
 # A request parses for 24 ms, then takes a lock that another thread held for the first 20 of them.  Without parse() it waits for
-# these 20: the gain is about a sixth, which recorded waits alone do not tell.
+# these 20: the gain is about a sixth, which recorded waits alone do not show.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 cat >server.c <<'EOF'
@@ -82,7 +82,7 @@ says "the trace does not say which thread holds which lock when; instead: an exp
 expect 4 "$VPROF" causal --predict=noted --target lock:parse
 says "no thread takes a lock of that name, or one in a function of that name"
 
-# What was noted: by each thread as often as it did it.  As tuples, the prediction is the same.
+# Each thread noted each of its orders.  The prediction from tuples is the same.
 count() { grep -c "^order .* $1\( \|\$\)" noted.tuples; }
 for is in "take 80" "give 60" "share 20" "post 40" "meet 2"; do
 	[ "$(count "${is% *}")" = "${is#* }" ] && pass || fail "the trace has $(count "${is% *}") orders '${is% *}', not ${is#* }"

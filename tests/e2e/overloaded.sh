@@ -139,7 +139,7 @@ other=$(told flight other) runnable=$(told flight runnable) running=$(told fligh
 [ $((other * 20)) -le $((other + runnable + running)) ] && [ "$runnable" -gt "$running" ] && pass ||
 	fail "short threads: running $running us, runnable $runnable, off $other"
 
-# What sleeps most of the time is not theirs.
+# Intervals that mostly sleep are not explained by the other processes.
 expect 0 "$VPROF" record -o sleeps -- taskset -c "$cpu" ./hive 60 1
 expect 0 "$VPROF" show summary sleeps --format json
 is 'd["sentence"]["function"] == "drone" and "runnable threads" not in d["sentence"]["text"]'
@@ -176,7 +176,7 @@ else
 	echo "not tried here: processes that are hidden (hidepid)"
 fi
 
-# Below the command itself; some live but for a moment, and one calls itself what a terminal would obey.
+# Children of the command itself; some live for a moment only, and one has a name with a terminal's escape codes.
 ln spinner "$(printf 'x\033[31m\ny')"
 cat >bench.sh <<'END'
 for _ in 1 2 3; do

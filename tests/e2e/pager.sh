@@ -50,7 +50,7 @@ paged help
 on_terminal 0 '$VPROF diff run run'
 paged diff
 
-# None.
+# No pager.
 for none in '$VPROF --no-pager show summary' '$VPROF show summary --no-pager' 'VPROF_PAGER= PAGER=pager $VPROF show summary' \
 	'PAGER=cat $VPROF show summary' '$VPROF show summary | cat' '$VPROF show summary >.file' '$VPROF -d vprof.data --no-pager show runs' \
 	'$VPROF --version' '$VPROF show --help'; do
@@ -69,7 +69,7 @@ on_terminal 3 'VPROF_PAGER=true $VPROF diff run run --gate "p99>+10%" --format j
 [ ! -s .out ] && pass || fail "said: $(cat .out)"
 on_terminal 0 'VPROF_PAGER="cat >/dev/null; exit 7" $VPROF show summary'
 
-# What cannot be run is said; if that is known at once, the output is there.
+# A pager that cannot be run gives a message; if vprof knows at once, it prints without a pager.
 on_terminal 0 'VPROF_PAGER=no-such-pager $VPROF show summary'
 says "cannot run the pager 'no-such-pager'" "request"
 on_terminal 4 'VPROF_PAGER="no-such-pager -R" $VPROF show summary'

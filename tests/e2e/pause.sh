@@ -69,7 +69,7 @@ now()
 	awk '{ printf "%.0f\n", $1 * 1e9 }' /proc/uptime
 }
 
-# serve SECONDS: so long, and until 60 requests more were served
+# serve SECONDS: serves for SECONDS, and until 60 more requests were served
 serve()
 {
 	wait_until test -s progress
@@ -160,7 +160,7 @@ tenth=100000000
 [ "$(between paused $((d + tenth)) $((e - tenth)))" = 0 ] && pass || fail "intervals in the pause"
 [ "$(between paused $((b + tenth)) $((c - tenth)))" -ge 20 ] && pass || fail "too few intervals between the pauses"
 [ "$(between paused $((f + tenth)) $((f + 1000 * tenth)))" -ge 20 ] && pass || fail "too few intervals after the pause"
-# Nothing of the pause is taken for running time.
+# No part of the pause counts as running time.
 awk -v from=$((d + tenth)) -v until=$((e - tenth)) '$1 == "segment" && $4 < until && $5 > from { bad++ }
 	END { print bad + 0; exit bad > 0 }' paused.tuples >verdict && pass || fail "$(cat verdict) segments in the pause"
 # No record is missing for lack of room, and every cut interval is counted: at most one of each key a pause, and

@@ -49,7 +49,7 @@ echo "w 40/40 [000] 0.001003000: PERF_RECORD_LOST lost 12"; } >lost.txt
 expect 0 "$VPROF" import --from perf -o lost lost.txt
 says "perf had lost 567 events"
 
-# What processes did before has the time 0, frames have no object, 40 has no certain waker; and as ftrace has it.
+# Events before the recording have the time 0, frames have no object, 40 has no certain waker; then the same as ftrace prints it.
 { sed '2!d' fewer.txt; echo "w 40/40 [000] 0.000000000: PERF_RECORD_COMM: w:40/40"
 sed 's/ 0\.00/ 7.00/; s/ (.*)$//' script.txt | sed 's/sched_waking\(.*\)target_cpu=000/sched_wakeup\1target_cpu=001/'; } >odd.txt
 expect 0 "$VPROF" import --from perf -o odd odd.txt
@@ -109,7 +109,7 @@ int main(void)
 }
 EOF
 expect 0 cc -O1 -pthread -o program program.c
-# What the machine does beside may be more than perf has room for: then again.
+# Other load on the machine may be more than perf has room for: try again.
 for _ in 1 2 3 4 5; do
 	expect 0 perf record -q -a -m 1024 -o perf.data \
 		-e 'sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new,sched:sched_process_fork' \

@@ -73,7 +73,7 @@ for path in $(find vprof.data -type f ! -name lock | grep -v -e '\.o$' -e '/bin/
 done
 [ $tried -ge 40 ] && pass || fail "only $tried files were replaced"
 
-# What is said, and the exit status of vprof-formats(5).
+# The messages, and the exit status of vprof-formats(5).
 rm vprof.data/runs/001/trace.vpt && mkfifo vprof.data/runs/001/trace.vpt
 expect 5 timeout 60 "$VPROF" analyze 1
 says "trace.vpt': it is not a plain file"
@@ -85,7 +85,7 @@ expect 2 timeout 60 "$VPROF" record -- ./prog
 says "vprof.conf': it is not a plain file"
 rm vprof.conf && cp kept/vprof.conf .
 
-# What the user names may be a pipe.
+# A file named by the user may be a pipe.
 mkfifo given
 cat small.tuples >given &
 expect 0 timeout 60 "$VPROF" import --from tuples given

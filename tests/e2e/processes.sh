@@ -96,7 +96,7 @@ for how in fork exec shell; do
 	[ "$cnt" = 0 ] && pass || fail "$how: the same thread starts and ends requests"
 	cnt=$(awk '$1 == "creation" && $2 != $4' tuples | wc -l)
 	[ "$cnt" -ge 80 ] && pass || fail "$how: $cnt of 80 requests were handed over"
-	# What the other process does is the request's own.
+	# The other process's work is the request's own.
 	expect 0 "$VPROF" show execution-table $how --format csv
 	cnt=$(awk -F, '$2 == "handle" && $3 > 250000' .out | wc -l)
 	[ "$cnt" = 80 ] && pass || fail "$how: $cnt of 80 requests were in handle"

@@ -25,7 +25,7 @@ expect 0 "$VPROF" build -- make
 expect 0 "$VPROF" build -- make
 if grep -q "without vprof" "$work/.err"; then fail "nobody compiled anything"; else pass; fi
 
-# One object, then all of them.  What moved is known at its new place.
+# One object, then all of them.  A function that moved is known at its new place.
 sed 's/^void handle/\n&/' deep.c >new.c && mv new.c deep.c
 expect 0 make
 expect 0 "$VPROF" build -- make

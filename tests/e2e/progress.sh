@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Lines of progress stand on standard error where that is a terminal, and only there: how far a recompilation and a recording are, and
-# that a run is analysed.  What the program writes is what it wrote.
+# that a run is analysed.  The program's own output is unchanged.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 has_terminals || { echo "script(1) has no terminal here"; exit 77; }

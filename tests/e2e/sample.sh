@@ -136,7 +136,7 @@ example, rows = json.load(open(sys.argv[1]))["example"], json.load(open(sys.argv
 sys.exit([r["root_only"] for r in rows if r["sid"] == example] != [False])
 P
 
-# What is exported says the same of them.
+# An export says the same of them.
 "$VPROF" show execution-table --format csv >recorded.csv
 expect 0 "$VPROF" import --from tuples full.tuples
 "$VPROF" show execution-table --format csv >imported.csv
@@ -226,7 +226,7 @@ expect 0 "$VPROF" build --functions all -- cc -O1 -o turns turns.c
 expect 0 "$VPROF" export auto
 cp "$work/.out" auto.tuples
 [ "$(head -1 auto.tuples)" = "vprof-tuples 1" ] && pass || fail "the first line: $(head -1 auto.tuples)"
-# What part of the intervals was dear: by the program's own count, by weights, and by what is there.
+# The part of dear intervals: by the program's own count, by weights, and unweighted.
 awk 'FNR == NR { truth = $2 / ($1 + $2); next }
 	$1 == "interval" { w[$2] = $9 ? $9 : 1 }
 	$1 == "invocation" && $4 ~ /^chatter/ { dear[$3] = 1 }

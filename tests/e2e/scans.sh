@@ -91,14 +91,14 @@ expect 0 "$VPROF" build --functions unit_3 -- make
 counted after
 grep -q '^309[^0-9]*1$' after && pass || fail "one function should have a probe: $(cat after)"
 
-# Of a header that changed the old parts go.
+# The old parts of a changed header are removed.
 parts >old
 sed -i 's/a > 200/a > 201/' common.h && sed -i '1i/* moved */' common.h
 expect 0 "$VPROF" build -- make
 [ "$(parts | wc -l)" = 2 ] && pass || fail "what nobody names stays: $(parts | wc -l) parts"
 parts | comm -12 - old | grep -q . && fail "a changed header has a part of before" || pass
 
-# Nothing changes for a command that only reads.
+# A command that only reads changes nothing.
 expect 0 "$VPROF" record -- ./program
 says "40 intervals"
 chmod -R a-w vprof.data/build

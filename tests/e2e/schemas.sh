@@ -67,7 +67,7 @@ cd ..
 
 python3 "$validate" "$schemas" documents/*.json >.out 2>&1 && pass || fail "documents and schemas: $(cat .out)"
 cat .out
-# What a mistake in a schema or a document would be.
+# The validator notices mistakes in schemas and documents.
 python3 "$validate" --mutate "$schemas" documents/*.json >.out 2>&1 && pass || fail "what the schemas do not notice: $(cat .out)"
 cat .out
 finish

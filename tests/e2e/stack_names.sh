@@ -63,7 +63,7 @@ done
 grep -q "_Z" folded && { fail "a name is not readable"; cat folded; } || pass
 expect 0 "$VPROF" show samples --format csv
 grep -q '"store::table<int, store::pair>::look",store.cc,' "$work/.out" && pass || { fail "look has no line"; cat "$work/.out"; }
-# What is written is read as it was.
+# An export reads back unchanged.
 expect 0 "$VPROF" export --format tuples
 cp "$work/.out" tuples
 expect 3 "$VPROF" import --from tuples tuples

@@ -227,7 +227,7 @@ END1
 	nothing_to_do() { make -q -C b; }
 	exercise b/program 2 make -C b
 
-	# What is installed is linked once more, or again by a plain make install; the runtime is preloaded then.
+	# Installing links the program once more, or a plain make install links it again; then the runtime is preloaded.
 	touch main.c deep.c other.c
 	expect 0 "$VPROF" build --functions handle,other -- make -C b
 	expect 0 make -C b install DESTDIR="$PWD/installed"

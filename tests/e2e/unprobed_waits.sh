@@ -90,7 +90,7 @@ void help(sem_t *s) { sem_wait(s); used++; }
 END
 sed '/^void help/d; s/library_wait/linked_wait/; s/wait_inside/wait_linked/g; s/used/used_too/g' library.c >linked.c
 sed '/^void help/d; s/library_wait/plugin_wait/; s/wait_inside/wait_plugged/g' library.c >plugin.c
-# Not by vprof: a library, and an object of the program.
+# Built without vprof: a library, and an object of the program.
 gcc -O1 -fPIC -shared -o libother.so library.c || exit 99
 gcc -O1 -c -o linked.o linked.c || exit 99
 cat >Makefile <<'END'
@@ -140,7 +140,7 @@ says "last_wait, which waits there without a probe, is next" "last_wait › lock
 iterates inside
 says "put_in, which waits there without a probe, is next" "put_in › lock wait"
 
-# The caller of the function that waits is recorded with it: event_wait does not say why, its caller does.  The stack tells.
+# The caller of the function that waits is recorded with it: event_wait does not say why, its caller does.  The stack names the caller.
 iterates deep
 says "event_wait, which waits there without a probe, is next" "await_deep" "slow_path" "run 2/4  + "
 expect 0 "$VPROF" show variance-tree --no-collapse
@@ -153,7 +153,7 @@ says "await_help, which waits there without a probe, is next" "await_help › lo
 iterates plugin
 says "wait_plugged, which waits there without a probe, is next" "wait_plugged › lock wait"
 
-# What has no scan cannot be planned: it is counted, with its name as far as there is one.
+# A function without a scan cannot be planned: it is counted, with its name if it has one.
 iterates library
 ends_with "is broken down as far as it can be; not looked into: " "% of the variance is lock wait in wait_inside of libother.so, of which vprof built nothing"
 expect 0 "$VPROF" show factors
@@ -259,7 +259,7 @@ says "file of callers is damaged in line 1"
 rm "$last"
 expect 0 "$VPROF" analyze one
 says_not "damaged"
-# Where it cannot be written, the recording is all there but for those names.
+# If the names cannot be written, the recording is complete except for them.
 expect 0 "$VPROF" record -o unwritten -- sh -c './server pointer; for d in vprof.data/runs/*; do mkdir -p "$d/callers"; done'
 says "will have no names in this run" "Is a directory"
 finish

@@ -60,7 +60,7 @@ says "of 1 unit no function carries a probe"
 expect 0 "$VPROF" -d both.data show coverage
 says "2 of 2 functions carry a probe; these are not all." "1 of 2 units" "side.c was compiled untouched"
 
-# So are those of a compiler for another C library, and preprocessed input; make runs neither again.
+# The same holds for a compiler for another C library, and for preprocessed input; make runs neither again.
 mkdir -p ../foreign/bin && cd ../foreign && cp ../kiosk/kiosk.c ../kiosk/side.c . || exit 99
 printf '#!/bin/sh\necho "$*" >>"%s/runs"\nexec /usr/bin/env gcc "$@"\n' "$PWD" >bin/musl-gcc && chmod +x bin/musl-gcc
 cat >compile <<'END'

@@ -9,9 +9,9 @@
 #
 # A row is counted where the machine was quiet enough for it: what is really gained in odd rounds and in even ones differs by half
 # of the row's target at most, and, unless the program runs ahead of all others, those use 5 % of the CPUs at most.  Else the row
-# says so.  Where 10 ms of computing take always the same (a spin says so first), the programs' work is a number of loops, else an amount
+# says so.  If 10 ms of computing always take the same time (a spin checks that first), the programs' work is a number of loops, else an amount
 # CPU time.
-# What was measured is kept in exam-causal/ in the build directory, and an exam that was ended goes on there; --fresh begins anew, and
+# Measurements are kept in exam-causal/ in the build directory, and an interrupted exam goes on there; --fresh begins anew, and
 # so do the rows of --only.
 # Prints a table and writes results/causal.json; exit 1 if a counted row misses its target; 77 where no row could be measured.
 set -u

@@ -190,7 +190,7 @@ static void add_hosts(struct own_side *s, char (*names)[16], size_t cnt, struct 
 	}
 }
 
-/* Of HOST_ROUNDS: how often the 95 % interval of the variance's ratio excludes 1, and how often a gate of five terms fails. */
+/* Counts in HOST_ROUNDS how often the 95 % interval of the variance's ratio excludes 1, and how often a gate of five terms fails. */
 static void draw_canaries(double effect, double scale, size_t canaries, double *ret_differs, double *ret_fails, double *ret_judged)
 {
 	struct numbers n = { 204 };

@@ -54,7 +54,7 @@ done
 for project in $only; do
 	[ -f "$here/instrument/$project.sh" ] || die "no project '$project': there are $all"
 done
-# What a build system or vprof would take from the environment.
+# Variables that a build system or vprof would take from the environment.
 unset VPROF_DIR VPROF_CONF CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS MAKEFLAGS MAKELEVEL MFLAGS DESTDIR
 export LC_ALL=C.UTF-8 NO_COLOR=1
 mkdir -p "$work" "$(dirname "$results")"

@@ -4,9 +4,9 @@
 # there is instrumented), and what must hold of any run, on a load of switches that race with wake-ups
 # (perf bench sched messaging, if perf is there): a thread's states touch and add up to its life, every wait that
 # ended has a waker, time running is what the kernel charged, nothing is lost.  ROUNDS waits a case (default 50).
-# What the host of a virtual machine takes of a CPU is running for us, for the thread has the CPU and goes on with
+# Time that the host of a virtual machine takes from a CPU counts as running, for the thread has the CPU and goes on with
 # nothing, and is not in the kernel's accounts, which leave stolen time out.  So stolen time is read as well, and a row
-# says how much it was.  (The ratio was 1.79 once: of some threads' switches the tracepoint is silent, and who came back
+# says how much it was.  (The ratio was 1.79 once: the tracepoint is silent at some threads' switches, and a thread that came back
 # by one of them seemed to have run all the while; recorder/bpf/task_state.h has what is done about it.)
 # Prints a table and writes results/kernel.json; exit 1 if a wait has a wrong class or more than one in a hundred
 # the wrong waker; 77 where the kernel recorder is not permitted.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# look_judge.py INTERVALS CAUSES CLIENT START-UP: what a look (show intervals, show causes) says of what the client of look_client.py
-# knows.  START-UP: at most so many exchanges of a connection are no requests, and come first (TLS).  Prints found and sent requests, the median of client's minus
+# look_judge.py INTERVALS CAUSES CLIENT START-UP: compares a look (show intervals, show causes) with what the client of look_client.py
+# knows.  START-UP: at most this number of first exchanges of a connection are no requests (TLS).  Prints found and sent requests, the median of client's minus
 # server's nanoseconds, Cov(server, client)/Var(client), the largest cause that is a function or a peer, and its share.
 import json, statistics, sys
 

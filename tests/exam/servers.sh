@@ -11,9 +11,9 @@
 #
 #	the truth	the clients' log: how much less the latency varies without the cause; below half the case says nothing
 #			(the machine was too busy, say), and is done again, three times at most
-#	the question	who is named by the first sentence, of causes[0] in the JSON of "vprof show causes"
+#	the question	which function or peer the first sentence names, that of causes[0] in the JSON of "vprof show causes"
 #
-# What may be named stands in servers/NAME.sh: functions, or "peer", the upstream; behind a slash functions that call them.  Outcomes:
+# servers/NAME.sh has the accepted answers: functions, or "peer", the upstream; after a slash functions that call them.  Outcomes:
 #
 #	named		the cause's function or peer causes it, or may cause it, or is what requests wait for before the interval
 #	honest		it is not known; or it may be another one; or the interval may begin too late; or a caller's, and what that
@@ -59,7 +59,7 @@ export LC_ALL=C.UTF-8 NO_COLOR=1
 mkdir -p "$work" "$(dirname "$results")"
 work=$(cd "$work" && pwd)
 rows=$work/rows.tsv
-# What else runs on the machine is not what is asked for: the runs take little of the CPU, and get that at once.
+# The exam is not about other load on the machine: the runs take little of the CPU, and get that at once.
 undisturbed=
 for command in 'nice -n -10' 'chrt -r 1'; do
 	! $command true 2>/dev/null || undisturbed=$command

@@ -193,7 +193,7 @@ static void exam_tail(void)
 	report("tail shares at p95, p99, p99.9 of 200,000 intervals: largest error", worst, "points", -1, 0.1);
 }
 
-/* Of the world itself: from enough independent intervals for an error of a tenth of a point. */
+/* The tail shares of the world itself, from enough independent intervals for an error of a tenth of a point. */
 static void true_tail_shares(const struct world *w, double q, double *ret)
 {
 	struct world many = *w;

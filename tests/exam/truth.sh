@@ -17,9 +17,9 @@
 #	fix: NAME function f		with the plant NAME fixed the variance falls by the gain that was reported for f
 #
 # Every factor that had 5 % in this run must be among the first three, unless three others of its book had more, its share
-# within 3 points of the truth of this run, or its confidence interval around it; nothing forbidden above 2 %.  Where the
+# within 3 points of the truth of this run, or its confidence interval around it; nothing forbidden above 2 %.  If the
 # machine made a run other than planned by more than 10 points it is repeated, up to TRIES (6) times; the last one counts.
-# So is, once, a run of which something else is said than should be.
+# A run with a wrong answer is repeated once, too.
 # If it still was then, only shares are judged, not what came first.
 # Prints precision, recall, error; writes results/truth.json; exit 1 on a miss.
 set -u
@@ -70,7 +70,7 @@ run_once()
 	awk -f "$here/check.awk" "$source" truth.book intervals.csv factors.csv because.csv selected.txt >table || exit 99
 }
 
-# What is said in words.  Adds to $misses.
+# Checks the answers in words.  Adds to $misses.
 check_words()
 {
 	plan says >words

@@ -57,7 +57,7 @@ awk -v least="${LEAST:-0.99}" -f tests/waits/check.awk truth tuples |
 awk 'BEGIN { printf "%-30s %-6s %7s %8s %7s %8s %10s\n", "case", "class", "waits", "classed", "waker", "length", "error us" }
 	{ printf "%-30s %-6s %7d %8d %7d %8d %10.1f%s\n", $1, $2, $3, $4, $5, $6, $7, $8 ? "  MISSED" : "" }' table
 bad=$(awk '{ n += $8 } END { print n + 0 }' table)
-# Of chosen cases each counts by itself.
+# If cases are chosen, each counts by itself.
 all_good=yes
 [ -n "${CASES:-}" ] || all_good=$(awk '{ for (i = 3; i <= 6; i++) n[i] += $i }
 	END { for (i = 4; i <= 6; i++) bad += n[i] < n[3] * 0.99; print bad ? "no" : "yes" }' table)

@@ -17,7 +17,7 @@ int fuzz_run(const struct cmd *cmd, const char *const *words);
 
 #define FUZZ_RUN(cmd, ...) fuzz_run(cmd, (const char *const[]){ __VA_ARGS__, NULL })
 
-/* Where nothing is kept. */
+/* A stream that keeps nothing. */
 FILE *fuzz_nowhere(void);
 
 #endif

@@ -10,7 +10,7 @@ SANITIZE = address,undefined
 CFLAGS = -std=gnu11 -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all \
 	-fsanitize=fuzzer-no-link,$(SANITIZE) -fno-sanitize=pointer-overflow -w
 ALL_CPPFLAGS = -I$(srcdir) -I. -D_GNU_SOURCE $(CPPFLAGS)
-# Of an installation that there is not (project/config/paths.c).
+# Paths of an installation that does not exist (project/config/paths.c).
 PATHS = ABS_BUILD_DIR ABS_SOURCE_DIR BIN_DIR PKGLIB_DIR INCLUDE_DIR PKGDATA_DIR
 ALL_CPPFLAGS += $(PATHS:%=-D%='"/nowhere"')
 # The lists of cmd/local.am.

@@ -7,8 +7,8 @@
 #	FUZZ_JOBS=1		targets at the same time
 #	CLANG=clang		the compiler
 #
-# Part of make check (a minute), of make soak (half an hour) and of make fuzz (minutes=N).  What it finds
-# is kept in fuzz/found/ of the build directory, and goes on from there; what breaks something is in
+# Part of make check (a minute), of make soak (half an hour) and of make fuzz (minutes=N).  Its finds
+# are kept in fuzz/found/ of the build directory, and the next run goes on from there; inputs that break something are in
 # fuzz/broken/.  To keep a broken input for good, copy it to tests/fuzz/corpus/TARGET/ and name it
 # after what it broke.
 #
@@ -32,12 +32,12 @@ env -u MAKEFLAGS -u MFLAGS make -s -j"$(nproc)" -f "$here/tests/fuzz/fuzz.mk" sr
 [ $# -gt 0 ] || set -- $(ls "$corpus")
 each=$(((seconds + $# - 1) / $#))
 
-# What a killed target leaves in memory goes with this directory.
+# Files that a killed target leaves in memory go with this directory.
 FUZZ_DIR=$(mktemp -d /dev/shm/vprof-fuzz-XXXXXX) || exit 99
 export FUZZ_DIR
 trap 'rm -rf "$FUZZ_DIR"' EXIT
 trap 'exit 1' HUP INT TERM
-# Of strstr() it would measure all of the text behind each hit: in long JSON it would take for ever.
+# The sanitizer would measure all of the text after each hit of strstr(), which takes for ever in long JSON.
 ASAN_OPTIONS="allocator_may_return_null=1:max_allocation_size_mb=2048:quarantine_size_mb=16:handle_abort=1"
 export ASAN_OPTIONS="$ASAN_OPTIONS:intercept_strstr=0"
 export UBSAN_OPTIONS=print_stacktrace=1

@@ -240,7 +240,7 @@ static void play(struct generator *g, const struct step *s)
 
 static struct step choose_step(struct generator *g)
 {
-	/* What traces consist of comes more often. */
+	/* The usual steps of traces come more often. */
 	static const enum step_kind likely[] = {
 		STEP_RUN, STEP_CALL, STEP_RETURN, STEP_WAIT, STEP_RUN, STEP_WAIT, STEP_CALL, STEP_RETURN, STEP_BEGIN, STEP_END,
 	};

@@ -83,7 +83,7 @@ static const char *any_value(const struct table *t)
 	return any(6) ? values[any(ARRAY_SIZE(values))] : t->columns[any(t->column_cnt)];
 }
 
-/* Of all rows, some, or one. */
+/* Chooses all rows, some, or one. */
 static void add_where(struct str *s, const struct table *t)
 {
 	const char *key = t->columns[any(t->column_cnt)];

@@ -21,7 +21,7 @@
 
 static const char *target_name, *file_name;
 
-/* Who aborts says in which file. */
+/* Names the file in which a target aborts. */
 static void say_where(void)
 {
 	if (file_name)

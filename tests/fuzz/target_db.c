@@ -8,7 +8,7 @@
  *
  *	UPDATE node SET function = NULL;  UPDATE interval SET end_ns = start_ns + 9223372036854775807;
  *
- * What the statements themselves take is not looked at: they are stopped after a number of steps.  The commands are
+ * The time of the statements themselves is not checked: they are stopped after a number of steps.  The commands are
  * not, so a view in a table's place that never ends is found as a hang.
  */
 #include <dirent.h>
@@ -179,7 +179,7 @@ static void change(const char *sql, bool must_work)
 	sqlite3_close(db);
 }
 
-/* What merge and analyze made. */
+/* Removes the runs that merge and analyze made. */
 static void remove_new_runs(void)
 {
 	_cleanup_(freep) char *dir = path_dir(own.db), *runs = path_join(dir, "runs");
@@ -235,7 +235,7 @@ static void show_all(uint64_t choice)
 		FUZZ_RUN(&cmd_show, "summary", "--interval", "other");
 }
 
-/* What iterate reads. */
+/* Reads the tables that iterate reads. */
 static void read_project(void)
 {
 	_cleanup_(store_closep) struct store *s = NULL;

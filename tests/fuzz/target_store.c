@@ -18,7 +18,7 @@
 #include "store/resolve.h"
 #include "tests/fuzz/targets.h"
 
-/* What the mutations would not get through: texts are packed, and a part's name is its hash. */
+/* Mutations would not get through this: texts are packed, and a part's name is its hash. */
 static void add_packed(struct str *file, const char *text, size_t len)
 {
 	if (pack(text, len, file))
@@ -69,7 +69,7 @@ static void write_record(const char *dir, const char *path, const char *text, si
 		exit(99);
 }
 
-/* What was read can be written, and what is written can be read. */
+/* A unit that was read can be written, and read again. */
 static void write_again(const char *dir, const struct unit *u)
 {
 	_cleanup_(freep) char *path = unit_path(dir, u->object, ".scan");

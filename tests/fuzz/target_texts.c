@@ -242,7 +242,7 @@ static struct trace *read_callers(const char *data, size_t len, const struct pro
 	return t;
 }
 
-/* What was read, written and read again is the same, whatever of it are functions of the project. */
+/* Callers that were read, written and read again are the same, whichever of them are functions of the project. */
 void fuzz_callers(const uint8_t *data, size_t len)
 {
 	struct project_function functions[] = {

@@ -2,7 +2,7 @@
 /*
  * target_traces.c - traces in all their forms: the runtime's, the kernel's, tuples, perf script's text.
  *
- * What is accepted has to be a model as trace/model.h has it.  The text form's reader is strict (spans that
+ * An accepted trace has to be a model as trace/model.h describes it.  The text form's reader is strict (spans that
  * overlap or cross are damage), so it is the judge: whatever model a reader makes is written as tuples,
  * which must be readable again and then say the same.
  */
@@ -125,7 +125,7 @@ void fuzz_trace(const uint8_t *data, size_t len)
 	trace_free(t);
 }
 
-/* What a kernel might have seen of it: off the CPU about when the runtime says so, now and then when not. */
+/* A possible kernel's side of it: off the CPU about when the runtime says so, and now and then at other times. */
 static void kernel_side_of(struct kernel_trace *k, const struct trace *t, const uint8_t *data, size_t len)
 {
 	k->arena = arena_new();
@@ -216,7 +216,7 @@ void fuzz_tuples(const uint8_t *data, size_t len)
 	trace_free(t);
 }
 
-/* What the runtime might have recorded of thread tid meanwhile: it ran, waited, called. */
+/* Adds possible records of the runtime for thread tid: it ran, waited, called. */
 static void add_thread(struct trace *t, uint32_t tid, uint32_t pid, int64_t start_ns, int64_t end_ns)
 {
 	static const enum trace_state states[] = { STATE_RUNNING, STATE_LOCK, STATE_RUNNING, STATE_IO };

@@ -53,7 +53,7 @@ static void print_view(const struct view *v, const struct view_input *in)
 		v->svg(out, in);
 }
 
-/* What it cannot make of this trace is not printed. */
+/* Makes a view; one that this trace cannot give is not printed. */
 static void make_view(const struct view *v, const struct view_input *given)
 {
 	struct view_input in = *given;
@@ -120,7 +120,7 @@ static void print_views(struct view_input *in, uint64_t choice)
 	*slow = false;
 }
 
-/* What a replay of the trace says of its own factors. */
+/* A replay's predictions for the trace's own factors. */
 static struct experiments *predict(const struct trace *t, const struct findings *f)
 {
 	static const double speedups[] = { 0.5, 1 };

@@ -2,7 +2,7 @@
 /*
  * targets.h - everything of vprof that reads a file, as functions of bytes.
  *
- * What a target is given may be anything.  It must not crash, leak, hang, or take memory out of all proportion; and
+ * A target's input may be anything.  The target must not crash, leak, hang, or take memory out of all proportion; and
  * what it accepts must hold (an accepted trace can be written, read again and analysed). A broken promise calls
  * abort().
  *

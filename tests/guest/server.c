@@ -10,7 +10,7 @@
  *	server lock:VALUE		RLIMIT_MEMLOCK, then mlockall()
  *	server user			becomes nobody
  *
- * What it prints must not depend on whether it is recorded.
+ * Its output must not depend on whether it is recorded.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -170,7 +170,7 @@ static int resource_of(const char *name)
 	exit(92);
 }
 
-/* Also tells what it sees of it. */
+/* Also prints the limit that the program sees. */
 static void limit(const char *name, const char *value)
 {
 	rlim_t bytes = strtoull(value, NULL, 10);

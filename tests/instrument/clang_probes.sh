@@ -51,7 +51,7 @@ rm -rf build
 "$launch" -b build -p all -R "$runtime" -- $newest -O0 -masm=intel -c three.c -o three.o
 want "$newest -masm=intel: probed" 3 "$("$launch" -b build -l | grep -c ' probed$')"
 
-# What is recorded is the same in each form.
+# Each form records the same.
 cat > calls.c <<'EOC'
 static volatile int sink;
 static void leaf(int n) { for (int i = 0; i < n; i++) sink += i; }

@@ -88,7 +88,7 @@ row() {
 	[ -z "$(find build -name '*.[ios]' -o -name '*.ii')" ] || fail "$row: files are left in the build directory"
 }
 
-# What has the word \$CC in it stands in single quotes: row evaluates it.
+# Text with \$CC in it stands in single quotes: row evaluates it.
 # shellcheck disable=SC2016
 table() {
 	row probed '$CC -Iinc -c main.c twice.c && $CC main.o twice.o -o out/prog'

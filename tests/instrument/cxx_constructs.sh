@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Everything in C++ that holds the body of a function (tests/instrument/cxx/), with all functions probed: each body is
 # entered and left by its probe as often as it says so itself, the output is that of the plain program, and so is the
-# number of frames at each place.  What cannot take a probe is in the file's "without" comments.
+# number of frames at each place.  Functions that cannot take a probe are in the file's "without" comments.
 #
 # CXX_CONSTRUCTS=all (make exam-instrument): every installed compiler with every standard that it supports, also optimized.  Inlining,
 # and so the number of frames, depends on a function's size: -O2 is compared without frames; tails.sh checks the stack.  Functions
@@ -41,7 +41,7 @@ one() {			# COMPILER STANDARD FILE FLAGS [VARIABLE=VALUE]
 	diff "$work/plain.out" "$work/probed.out" || fail "$what: output differs"
 	"$launch" -b "$work/build" -P
 	"$launch" -b "$work/build" -l > "$work/list"
-	# Where nothing is optimized this is no reason.
+	# Without optimization this is no reason.
 	[ -z "${5:-}" ] || sed -i '/a tail call behind calls that may throw$/ { s/^.* \([0-9]*\) a tail .*/^line \1:/
 		w '"$work/tails"'
 		d

@@ -79,7 +79,7 @@ kill -TERM $pid
 wait $pid 2> "$work/err"
 ended "TERM of make"
 
-# A terminal that goes away tells the whole group.
+# A terminal that goes away signals the whole group.
 rm -rf build
 setsid make > make.log 2>&1 &
 begun

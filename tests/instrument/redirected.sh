@@ -133,7 +133,7 @@ for cc in $compilers; do
 	twice 2 $cc -O2 -flto -c uses.c
 done
 
-# Where the words do not tell, the object does.  Its warnings were said by then.
+# If the command's words do not decide it, the object does.  The compiler has printed its warnings by then.
 export EXTRA='-flto -ffat-lto-objects -Wall'
 { cat uses.c; echo 'static int unused;'; } > warns.c
 touch -d '1 hour ago' warns.c

@@ -108,7 +108,7 @@ E2
 	[ ! -e wrong.o ] || fail "$compiler: an object of a wrong text"
 	[ "$(grep -c . "$CALLS")" -le 3 ] || fail "$compiler: $(grep -c . "$CALLS") compiles of a wrong text"
 
-	# What is no function's is everybody's: the unit is as it is, and says why; warnings are said once.
+	# An error outside all functions concerns the whole unit: it is compiled untouched, with the reason; warnings appear once.
 	cat > apart.cc <<'E2'
 static int unused_here(int n) { return n; }
 int f(int n) { return n; }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # More ways to end in a call than tails.sh has: goto to a return, what a template's parameter decides, recursion that adds up,
-# records returned, labels as values, musttail. Where a program runs in a small stack without probes, it does with them.
+# records returned, labels as values, musttail. A program that runs in a small stack without probes also does with them.
 . "${srcdir:-.}/tests/instrument/lib.sh"
 STACK_KB=256
 tried=0

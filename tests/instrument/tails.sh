@@ -196,7 +196,7 @@ void quiet_note(state &s) noexcept { s.acc ^= 7; }
 END
 throws='a tail call behind calls that may throw'
 
-# What is returned looks like a call to the compiler, but nothing may be put before it: a move.
+# The returned value looks like a call to the compiler, but nothing may be put before it: a move.
 cat > moves.h <<'END'
 struct only_moved { int n; explicit only_moved(int); only_moved(only_moved &&); only_moved(const only_moved &) = delete; };
 only_moved make(int n);

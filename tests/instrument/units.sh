@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What a build notices of the launcher: dependency files, error messages, objects, links, rebuilds.
+# A build notices nothing of the launcher: dependency files, error messages, objects, links, rebuilds.
 . "${srcdir:-.}/tests/instrument/lib.sh"
 
 same() {
@@ -59,7 +59,7 @@ same "the object of a unit without functions" want.o got.o
 gcc -g -c a.c -o want.o && vcc none gcc -g -c a.c -o got.o
 same "the object without a plan" want.o got.o
 
-# What libclang does not understand (a nested function of gcc's) costs no probe, and -v tells of it.
+# What libclang does not understand (a nested function of gcc's) costs no probe, and -v reports it.
 cat > nested.c <<'EOF'
 int main(void) { int nested(int x) { return x - 1; } return nested(1); }
 EOF
@@ -111,14 +111,14 @@ for cc in $compilers; do
 	done
 done
 [ -z "$(find build -name '*.i')" ] || fail "files are left in the build directory"
-# Nothing to say: the compiler runs twice, -E and -c; a warning costs a third run.
+# Without a message the compiler runs twice, -E and -c; a warning costs a third run.
 mkdir counted && printf '#!/bin/sh\necho run >> %s/runs\nexec gcc "$@"\n' "$work" > counted/gcc
 chmod +x counted/gcc
 vcc all counted/gcc -Wall -Wextra -O2 -c a.c -o got.o && [ "$(wc -l < runs)" = 2 ] || fail "more than two runs"
 vcc all counted/gcc -Wall -O2 -c warns.c -o got.o 2> got && [ "$(wc -l < runs)" = 5 ] ||
 	fail "a unit with warnings is not three runs"
 
-# What gcc reads in comments is not lost: no warning where the user has none, and no third run.
+# Comments that gcc reads are kept: no warning where the user has none, and no third run.
 cat > falls.c <<'EOF'
 #include "n.h"
 int falls(int x)
@@ -161,7 +161,7 @@ echo 'int odd(int n); int even(int n); int even(int n) { return n ? odd(n - 1) :
 touch -d '1 hour ago' known.h known.c
 [ "$(known none)" = "2 1" ] || fail "a new unit is not looked at"
 [ "$(known none)" = "1 0" ] || fail "a unit without probes is looked at again"
-# Of its record all stays but the time and size of the object.
+# Its whole record stays, except the time and size of the object.
 record=$(echo build/*got.o.scan)
 sed 2d "$record" > want
 touch -d '1 hour ago' "$record"

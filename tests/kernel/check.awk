@@ -3,7 +3,7 @@
 #
 #	awk -f check.awk TRUTH TUPLES	->	CASE CLASS WAITS BLOCKED CLASSED WAKER
 #
-# Of WAITS that the program made, BLOCKED were off the CPU for another reason than the run queue; the longest such time
+# The program made WAITS waits; BLOCKED of them were off the CPU for another reason than the run queue; the longest such time
 # counts, without what lies before or after the wait.  CLASSED of them have the right class, WAKER the right waker of the
 # last wake-up in it.  A preemption is right if the time in the run queue is more than everything else.  For fsync a thread of the kernel (the journal's) may
 # stand between the program and the disk.

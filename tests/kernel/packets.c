@@ -7,7 +7,7 @@
  *	packets outside ADDRESS ROUNDS NAME	asks as a machine with the next address would, behind a device like a network
  *						card's, the tun interface NAME
  *
- * A line a wait for an answer: TID ASKED_NS START_NS END_NS.  Who asks waits ten seconds at most: without a line, and with
+ * Prints a line per wait for an answer: TID ASKED_NS START_NS END_NS.  The client waits ten seconds at most: without a line, and with
  * exit 99, a packet without an answer is an error and no hang.
  */
 #include <arpa/inet.h>
@@ -84,7 +84,7 @@ static uint16_t checksum(const void *header, size_t bytes)
 
 /*
  * The kernel has a worker set up what a device sends by, when a process opens it: an answer that comes before is dropped.
- * Who asks for the state of the device's link waits until that is done.
+ * A query for the state of the device's link waits until that is done.
  */
 static void wait_for_link(struct ifreq *interface)
 {

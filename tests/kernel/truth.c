@@ -63,7 +63,7 @@ static void unpin(void)
 	must(sched_setaffinity(0, sizeof(set), &set) == 0, "sched_setaffinity");
 }
 
-/* What the main thread waits with, and what the helper does about it. */
+/* The call in which the main thread waits, and the helper's part in it. */
 static void wait_mutex(void) { pthread_mutex_lock(&mutex); pthread_mutex_unlock(&mutex); }
 static void hold_mutex(void) { pthread_mutex_lock(&mutex); }
 static void help_mutex(void) { pthread_mutex_unlock(&mutex); }

@@ -10,7 +10,7 @@ const puppeteer = require("puppeteer-core");
 
 const [browserPath, index, ...files] = process.argv.slice(2);
 
-/* What is saved is a Blob behind a link; nothing else tells where it goes. */
+/* The page saves a Blob through a link; only the link says where it goes. */
 function keepSaved() {
 	const make = URL.createObjectURL;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * causal_machine.c - threads, locks, a barrier and queues, stepped one after the other; and the rules by which a thread is
- * held up.  Who keeps the shifts is the product's own runtime/shared/shift.c.
+ * held up.  The product's own runtime/shared/shift.c keeps the shifts.
  */
 #include <string.h>
 #include "runtime/shared/shift.h"
@@ -26,7 +26,7 @@ struct thread {
 	uint64_t left_ns, took_ns, cpu_ns;
 	bool started, blocked, paying;
 	uint64_t blocked_at, runs_at, woken_at, woken_max;
-	uint64_t pay_ns;		/* not until_gone: so much is still to be paid */
+	uint64_t pay_ns;		/* not until_gone: the pause still to be paid */
 	uint64_t v_first, v_last;	/* virtual times of the end of the warm-up, and of the last iteration */
 };
 

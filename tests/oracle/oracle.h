@@ -2,7 +2,7 @@
 /*
  * oracle.h - the definitions of the analysis, computed the slow way.
  *
- * Nothing here is shared with analysis/: time is looked at nanosecond by nanosecond, sets are
+ * It shares nothing with analysis/: time is looked at nanosecond by nanosecond, sets are
  * searched from end to end, sums are whole numbers, reachability is flooded.  Traces are small
  * (times below RANDOM_TIME_MAX).
  */

@@ -29,7 +29,7 @@ static bool inside(const struct state *s, uint32_t edge, unsigned int set)
 	return !s->gone[edge] && set & 1u << e->from && set & 1u << e->to;
 }
 
-/* What v reaches by one edge or more within set. */
+/* The vertices that v reaches by one edge or more within set. */
 static unsigned int reach(const struct state *s, uint32_t v, unsigned int set)
 {
 	unsigned int r = 0, before;

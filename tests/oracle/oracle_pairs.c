@@ -2,7 +2,7 @@
 /*
  * oracle_pairs.c - pairs of parts from the definitions: every pair of every part, nothing pruned.
  *
- * A part's time is counted nanosecond by nanosecond: what the innermost function ran or waited for.  Where a pair is comes
+ * A part's time is counted nanosecond by nanosecond: what the innermost function ran or waited for.  The place of a pair comes
  * from the nodes that are shown: below which two siblings.  Example: f below g and h below k, g and k siblings: across, in (g, k).
  */
 #include <math.h>

@@ -221,7 +221,7 @@ static void queue_up(struct slow *s, uint32_t thread)
 	s->cpu[thread].came = s->now;
 }
 
-/* Who has a CPU in this nanosecond.  What two threads do to the queue at the same time is a tie. */
+/* Picks the threads that have a CPU in this nanosecond.  Two threads that change the queue at the same time are a tie. */
 static void share_cpus(struct slow *s)
 {
 	unsigned came_cnt = 0, left_cnt = 0, over_cnt = 0, has_cnt = 0;

@@ -52,7 +52,7 @@ void oracle_release(struct oracle_program *o);
 void oracle_run(const struct oracle_program *o, uint32_t function, unsigned quarters, struct oracle_run *ret);
 void oracle_run_release(struct oracle_run *r);
 
-/* What waited in after waited in before, for the same step of another thread, and nothing else. */
+/* Whether exactly the same steps wait in after as in before, each for the same step of another thread. */
 bool oracle_same_waits(const struct oracle_program *o, const struct oracle_run *before, const struct oracle_run *after);
 
 /* The same for waits for events alone. */

@@ -230,7 +230,7 @@ static void fill_heights(struct oracle *o)
 		uint32_t stack[ORACLE_STACK_MAX];
 		size_t cnt = oracle_stack(t, inv->tid, inv->start_ns, stack), k = cnt;
 
-		/* What is around it: the stack at its start, up to itself. */
+		/* The invocations around it: the stack at its start, up to itself. */
 		for (k = 0; k < cnt && stack[k] != i; k++)
 			;
 		if (k > 0)

@@ -67,7 +67,7 @@ static void take_segment(const struct trace *t, const struct segment *s, struct 
 	}
 }
 
-/* What the thread was in at [ns, ns + 1): 'r' running, 'q' runnable, 'w' blocked, 0 nothing. */
+/* The thread's state in [ns, ns + 1): 'r' running, 'q' runnable, 'w' blocked, 0 none. */
 static char state_at(const struct trace *t, uint64_t tid, int64_t ns)
 {
 	for (size_t i = 0; i < t->segments.cnt; i++) {

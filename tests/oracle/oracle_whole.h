@@ -2,7 +2,7 @@
 /*
  * oracle_whole.h - the views of a whole run from their definitions, the slow way.
  *
- * Nothing here is shared with analysis/: waits are cascaded by the recursion of wPerf's figure 4,
+ * It shares nothing with analysis/: waits are cascaded by the recursion of wPerf's figure 4,
  * time is counted nanosecond by nanosecond, knots are found in a matrix of which vertex reaches which, an
  * edge at a time.  TIDs are below ORACLE_TIDS, times below RANDOM_TIME_MAX.
  */

@@ -23,7 +23,7 @@ struct random {
 uint32_t random_below(struct random *r, uint32_t limit);
 struct trace *random_trace(unsigned int seed, enum random_style style);
 
-/* Puts every array of t into another order, but for invocations of equal span. */
+/* Shuffles every array of t; invocations of equal span keep their order. */
 void shuffle_trace(struct trace *t, unsigned int seed);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * test_causal.c - random programs, once with a function really faster and once virtually faster: the gains are the same, by
- * the rules of doc/design/causal.md.  By Coz's and BCOZ's they are not, so the machine is seen to tell.
+ * the rules of doc/design/causal.md.  By Coz's and BCOZ's rules they differ, which shows that the machine notices a wrong rule.
  */
 #include <math.h>
 #include <stdio.h>
@@ -92,7 +92,7 @@ static bool takes(const struct machine_program *p, uint32_t lock)
 	return false;
 }
 
-/* What is done while a lock is held goes faster, whoever holds it. */
+/* Work under a lock goes faster, whichever thread holds the lock. */
 static void test_locks(void **state)
 {
 	double sum = 0, worst = 0, most = 0;
@@ -122,7 +122,7 @@ static void test_locks(void **state)
 	assert_true(sum / cnt <= 0.5);
 }
 
-/* Each rule is there for something: without it the machine tells.  It does not of at_release: a woken thread runs 20 us later. */
+/* Each rule is needed: without it the gains differ.  Only at_release makes no difference: a woken thread runs 20 us later. */
 static void test_each_rule(void **state)
 {
 	static const char *const names[] = { "counted live", "paid until gone", "settles first", "settles to lock", "credit", "I/O" };

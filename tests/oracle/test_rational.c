@@ -4,7 +4,7 @@
  *
  *	test_rational [FIRST CNT]		seeds; default 1 2000
  *
- * Nothing is shared with analysis/: all sums are GMP integers, all results fractions, and only the last
+ * It shares nothing with analysis/: all sums are GMP integers, all results fractions, and only the last
  * comparison is in floating point.  Times are small, or huge and hardly varying (2^40 ns and a few), so that
  * doubles would lose every digit on the way.  Intervals of handle call f0, f1, ...; some have work.
  */
@@ -333,7 +333,7 @@ static void check_tail(const struct columns *c, const struct findings *f, const 
 	mpq_clears(slow, all, slow_t, all_t, share, NULL);
 }
 
-/* Of slow and of fast intervals; handle has none of its own. */
+/* Checks the parts of slow and of fast intervals; handle has no time of its own. */
 static void check_parts(const struct columns *c, const struct findings *f)
 {
 	mpq_t mean;

@@ -3,7 +3,7 @@
  * test_summed.c - causes summed over the tree against their definition, nanosecond by nanosecond, on random traces.
  *
  * Each nanosecond of an interval goes to one doer, by the words of analysis/causes/causes.c; a cause's time is what came
- * together, its share Cov(X,T)/Var(T), exactly.  Nothing of the tree is looked at.
+ * together, its share Cov(X,T)/Var(T), exactly.  It does not use the tree.
  */
 #include <math.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ static const char *peer_of(const struct trace *t, uint64_t tid)
 	return NULL;
 }
 
-/* Who did it, by the definition. */
+/* The doer of this nanosecond, by the definition. */
 static struct doer doer_of(const struct trace *t, const struct tick *k, int64_t ns)
 {
 	struct doer d = { .function = FUNCTION_NONE };

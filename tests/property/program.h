@@ -7,7 +7,7 @@
  * stealing, tasks of tasks, fork and join, event loops that pause and resume many intervals on
  * one thread or another, preemption and late wake-ups.  The simulator writes the tuples that a
  * recorder would, and, going forward in time, keeps for each nanosecond of each interval the thread that was
- * the cause.  Nothing of the analysis, which goes backward, is used for that.
+ * the cause.  It uses nothing of the analysis, which goes backward.
  */
 #ifndef TESTS_PROPERTY_PROGRAM_H
 #define TESTS_PROPERTY_PROGRAM_H

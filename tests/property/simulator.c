@@ -3,7 +3,7 @@
  * simulator.c - time goes on; segments, invocations, edges and the truth are noted down.
  *
  * In each nanosecond every actor that can performs operations until all are settled: spending
- * time or blocked.  Then the tick is noted in each actor's `past` (who it was, in what function
+ * time or blocked.  Then the tick is noted in each actor's `past` (which actor, in what function
  * and state) and, if it works for an interval, in the interval's past `own`.  When a wait ends,
  * the ticks that the waker explains are replaced by the waker's own past: this is the whole
  * definition of blame, going forward.  Example: A waits in ticks 20 .. 49 and B, which ran in

@@ -44,7 +44,7 @@ for file in late unknown busy; do
 			"$VPROF" show ${view%% *} $run $(echo "$view" | cut -s -d' ' -f2-) --format $format >out 2>&1
 			status=$?
 			[ $status -le 3 ] || fail "show $view --format $format of $file ends with $status: $(tail -n 3 out)"
-			# What went over the end has become less than nothing.
+			# A sum that overflowed would show as a negative time.
 			! grep -E -- '(^|[ ",:])-[0-9]*(ns|us|ms|s| min| h| d|e\+1[0-9]|[0-9]{17})' out || fail "show $view: below zero"
 		done
 	done
@@ -56,11 +56,11 @@ says "\"weight_ns\": $max"
 expect 0 "$VPROF" show wait-graph 2 --group none
 says '100 % of all waiting has no known waker'
 
-# Of intervals that are as long as that, too, more than one fit into no sum: left out, and said.
+# A sum cannot hold more than one interval of that length: they are left out, and a warning says so.
 expect 3 "$VPROF" show warnings 1
 says '6 intervals were left out'
 
-# What is later than that is no time.
+# A number beyond that limit is not accepted as a time.
 for time in 9223372036854775808 18446744073709551615 18446744073709551616 99999999999999999999; do
 	printf 'vprof-tuples 1\nsegment 1 - 0 1 running\nsegment 1 - 1 %s running\n' $time >over.tuples
 	expect 5 "$VPROF" import --from tuples over.tuples

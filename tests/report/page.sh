@@ -33,7 +33,7 @@ expect 0 "$VPROF" report server
 cmp -s page.html .out && pass || fail "-o and standard output differ"
 expect 0 python3 "$check" file page.html verdict latency tree slow-vs-fast over-time critical-path wait-graph causes factors method
 expect 0 python3 "$check" numbers page.html "$VPROF" server
-# What a wrong number would be: the check finds it.
+# The check finds a wrong number.
 sed 's/"mean_ns":[0-9]*/"mean_ns":17/' page.html >wrong.html
 expect 1 python3 "$check" numbers wrong.html "$VPROF" server
 

@@ -25,7 +25,7 @@ for run in server hostile; do
 	"$VPROF" show critical-path $run --all --format json >$run.critical-path.json
 	"$VPROF" show slow-vs-fast $run --quantile 0.9 --format json >$run.p90.json
 done
-# What is at the edge: no variance, no time at all, negative shares, devices, huge times, few intervals.
+# Edge cases: no variance, no time at all, negative shares, devices, huge times, few intervals.
 for golden in zero_latency no_variance no_segments root_only timed_out holder_waits_for_disk cross_hedge negative_covariance big_times \
 		whole_slow tree; do
 	expect 0 "$VPROF" import --from tuples "$top/tests/golden/$golden.tuples" -o $golden
@@ -34,7 +34,7 @@ done
 python3 "$top/tests/report/page_tuples.py" 300 hostile >two.tuples
 expect 0 "$VPROF" import --from tuples two.tuples -o two
 expect 0 "$VPROF" report hostile two -o other.sides.html
-# What is cut, digests, causal experiments; latencies that are equal, and beyond what doubles tell apart.
+# Tables that are cut, digests, causal experiments; latencies that are equal, and latencies closer than doubles can distinguish.
 python3 "$top/tests/report/page_tuples.py" 20 wide >wide.tuples
 expect 0 "$VPROF" import --from tuples wide.tuples -o wide
 expect 0 "$VPROF" report wide -o other.wide.html

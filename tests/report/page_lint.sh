@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The page's scripts pass eslint, and so does no script with a mistake.  Skipped (exit 77) without eslint.
+# The page's scripts pass eslint; scripts with a mistake fail it.  Skipped (exit 77) without eslint.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 . "$top/tests/npm/lib.sh"
 

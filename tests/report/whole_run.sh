@@ -228,7 +228,7 @@ says 'No thread was ever active'
 expect 0 "$VPROF" show samples empty
 expect 0 "$VPROF" show samples empty --format folded
 
-# What an export holds shows the same again.
+# A run imported from an export shows the same.
 expect 0 "$VPROF" export --format tuples figure
 cp .out again.tuples
 expect 3 "$VPROF" import --from tuples again.tuples -o again

@@ -4,7 +4,7 @@
  *
  *	target NAME	exit status 0: the program itself saw nothing wrong
  *
- * Where a count is not known beforehand (signals), the program says it as WORK "rows".
+ * If a count is not known beforehand (signals), the program reports it as WORK "rows".
  */
 #include <dlfcn.h>
 #include <errno.h>

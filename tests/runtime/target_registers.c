@@ -2,7 +2,7 @@
 /*
  * target_registers.c - what probes call, looked at from outside and instruction by instruction.
  *
- * vprof_enter() and vprof_leave() give registers back, but for r10, r11 and rdx, rax the first, rcx, rdx and rsi the other one;
+ * vprof_enter() preserves all registers but r10, r11, rdx and rax, vprof_leave() all but r10, r11, rcx, rdx and rsi;
  * vprof_leave_void() changes rax instead of rsi.  The same for those that probes aside call.
  *
  * Each call finds a pattern in every register and must leave it there: also a thread's first call,
@@ -149,7 +149,7 @@ void run_registers(void)
 	CHECK(!pthread_join(t, NULL));
 }
 
-/* What a signal handler does after each instruction of vprof_enter() and vprof_leave().  Each is shorter than the way from
+/* A signal handler runs after each instruction of vprof_enter() and vprof_leave().  Each is shorter than the way from
  * the one to the other. */
 enum { TRAP_FLAG = 0x100, FRAMES = 32, STEPS_MIN = 35 };
 

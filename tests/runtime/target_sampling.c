@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * target_sampling.c - intervals that go from thread to thread and from process to process, under keys
- * that the next one has again.  What each of them calls is always the same: test_sampling.c counts.
+ * that the next one has again.  Each makes the same calls: test_sampling.c counts them.
  */
 #include <signal.h>
 #include <stdatomic.h>
@@ -13,7 +13,7 @@
 
 enum { PAIRS = 3, ROUNDS = 100, LOTS = 40000, FORKS = 40, MARKS = 200 };
 
-/* Nothing but intervals: one leaf each. */
+/* Only intervals, one leaf each. */
 void run_lots(void)
 {
 	for (int i = 0; i < LOTS; i++) {

@@ -451,7 +451,7 @@ static void answer(int from, int to)
 	syscall(SYS_exit_group, 0);
 }
 
-/* Of this thread's calls: how many slept, how many left the CPU at all. */
+/* How many of this thread's calls slept, and how many left the CPU at all. */
 struct leaves {
 	long slept, left;
 };

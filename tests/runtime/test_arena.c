@@ -192,7 +192,7 @@ static void test_many_labels(void **state)
 	close_arena(d);
 }
 
-/* What a process of the run writes there leads no reader out of the mapping. */
+/* A process of the run can write anything there; no reader leaves the mapping for it. */
 static void test_liar(void **state)
 {
 	struct drainer *d = open_arena();
@@ -286,7 +286,7 @@ static uint64_t *add_event(uint64_t *words, enum trace_event kind, uint64_t tick
 	return words + 2 + (event_words(kind) + 1) / 2 * 2;
 }
 
-/* Of what a thread records behind the last look no interval's end is taken: of its calls some may be missing. */
+/* The drainer takes no interval's end that a thread records after the last look: some of its calls may be missing. */
 static void test_ends_meanwhile(void **state)
 {
 	struct drainer *d = open_arena();

@@ -86,7 +86,7 @@ static void test_bounds(void **state)
 	for (int i = 0; i < 10; i++)
 		level = look(200, 1000, 60, 100000);
 	assert_int_equal(level, SAMPLE_LEVELS - 1);
-	/* Too few to tell anything: nothing for a second, then down. */
+	/* Too few calls to decide: the level stays for a second, then falls. */
 	budget.full_cnt = budget.calls = 0;
 	for (int i = 0; i < 9; i++)
 		assert_int_equal(look(1, 1000, 0, 0), SAMPLE_LEVELS - 1);
@@ -230,7 +230,7 @@ static void test_usage(void **state)
 	usage_release(&usage);
 }
 
-/* Nothing changes a fixed rate. */
+/* A fixed rate never changes. */
 static void test_fixed(void **state)
 {
 	(void)state;

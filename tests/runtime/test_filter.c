@@ -25,7 +25,7 @@ struct row {
 
 #define ROW(name, permits, ...) { name, permits, { __VA_ARGS__ }, sizeof((struct sock_filter[]){ __VA_ARGS__ }) / sizeof(struct sock_filter) }
 
-/* Everything but that call is permitted, or the child could not tell. */
+/* All other calls are permitted, so that the child can report. */
 #define OTHERS LOAD(nr), JUMP(BPF_JEQ, SYS_getpriority, 1, 0), RET(SECCOMP_RET_ALLOW)
 
 static const struct row rows[] = {

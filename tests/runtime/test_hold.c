@@ -169,7 +169,7 @@ static void test_last_waker(void **state)
 	assert_logged(0, 1000, LOCK, 0, 0);
 }
 
-/* A lock that another thread waits for was had at once, or without ACQUIRE: that is logged.  What is no lock is not. */
+/* A lock that another thread waits for was taken at once, or without ACQUIRE: that is logged.  Other objects are not logged. */
 static void test_taken(void **state)
 {
 	(void)state;

@@ -175,7 +175,7 @@ static void test_many(void **state)
 	close(fd);
 }
 
-/* What is counted for one place of any page, and what is waited for. */
+/* Equal offsets in any two pages share a counter; releasers_name() is the address that is waited for. */
 static void test_waiters_by_place(void **state)
 {
 	uint64_t a = releasers_shared(0x7f0000010040), b = releasers_shared(0x7fa000000040);

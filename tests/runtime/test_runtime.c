@@ -414,8 +414,8 @@ static void check_steps(void)
 	recorded_release(&r);
 }
 
-/* It leaves by longjmp().  What it interrupted had ended before anything else begins; of a call that had been written
- * and was not popped, there are two. */
+/* It leaves by longjmp().  The interrupted calls have ended before anything else begins; a call that had been written
+ * and was not popped appears twice. */
 static void check_steps_left(void)
 {
 	struct recorded r = record_well("steps left");

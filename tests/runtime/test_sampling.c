@@ -236,8 +236,8 @@ static void test_quiet(void **state)
 }
 
 /*
- * A message that begins no interval, and one that does, in turns.  Of an interval in full the worker is known, which was
- * entered before it began; of messages without one about as many are recorded as of those with one.
+ * A message that begins no interval, and one that does, in turns.  The worker of an interval in full is known, which was
+ * entered before it began; messages without an interval are recorded about as often as messages with one.
  */
 static void test_early(void **state)
 {

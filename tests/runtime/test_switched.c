@@ -51,7 +51,7 @@ static void test_slept(void **state)
 	}
 }
 
-/* Where no short sleep gives the CPU up, a longer one says whether the kernel tells. */
+/* If no short sleep gives up the CPU, a longer one shows whether the kernel reports switches. */
 static void test_told_anyhow(void **state)
 {
 	bool told = switched_is_told();
@@ -94,7 +94,7 @@ static void test_stayed(void **state)
 	assert_in_range(elsewhere, wanted, TRIES);
 }
 
-/* What a signal handler's call leaves behind is no mark. */
+/* A signal handler's call leaves no mark. */
 static void test_marked_twice(void **state)
 {
 	(void)state;

@@ -109,7 +109,7 @@ static void test_gates(void **state)
 	assert_gates(0, 0, 0, 0);
 }
 
-/* What another thread may be inside of stays as it is. */
+/* A unit that another thread may be inside of stays as it is. */
 static void test_threads(void **state)
 {
 	(void)state;

@@ -33,8 +33,8 @@ void soak_live_threads(long n)
 	ordeal_run(&few);
 	CHECK(few.status == 0 && few.counts->ended, "the program ended with %d", few.status);
 	if (CHECK(few.readable, "the trace cannot be read: %s", few.diag.text)) {
-		/* A thread has a START, a STOP and a CREATE besides; its maker waits for it.  As it begins and ends two
-		 * records tell of its CPU; where its first record was lost, so were those. */
+		/* A thread has a START, a STOP and a CREATE besides; its maker waits for it.  When it begins and when it ends, two
+		 * records describe its CPU; if its first record was lost, so were those. */
 		read = recorded_leafs(&few, 0) + few.stats.lost_records;
 		CHECK(few.stats.lost_records > 0, "nothing was lost");
 		CHECK(read >= counted_leafs(&few) && read <= counted_leafs(&few) + 6 * (uint64_t)n + 8,

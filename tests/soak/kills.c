@@ -2,8 +2,8 @@
 /*
  * kills.c - the end comes at any moment: of the program, of the recorder, of both.
  *
- * Of the program: each record that it had closed is in the trace, thread by thread, and its exit status is
- * the signal's.  Of the recorder: the program goes on and ends as it would have; what was written is read.
+ * Killing the program: each record that it had closed is in the trace, thread by thread, and its exit status is
+ * the signal's.  Killing the recorder: the program goes on and ends as it would have; the written part is read.
  */
 #include <errno.h>
 #include <signal.h>
@@ -63,7 +63,7 @@ static void compare_events(const struct ordeal *o)
 	      (unsigned long long)counted, (unsigned long long)read);
 }
 
-/* Where chunks ran short, records are missing; as many as are said to be. */
+/* If chunks ran short, records are missing: exactly the number reported. */
 static void compare_sums(const struct ordeal *o)
 {
 	uint64_t counted = counted_leafs(o) + counted_events(o);
@@ -111,7 +111,7 @@ static bool kill_both(struct ordeal *o)
 	return true;
 }
 
-/* What there is of a trace whose recorder was killed: no more than the program did; whole intervals. */
+/* A trace whose recorder was killed holds no more than the program did, and whole intervals. */
 static void check_rest(const struct ordeal *o)
 {
 	if (!o->readable) {
@@ -129,8 +129,8 @@ static void check_rest(const struct ordeal *o)
 	}
 }
 
-/* What both left in the arena goes into the trace.  Then each record is in it or said to be lost: the recorder may
- * have been killed between writing some and saying so, so as many more may be said to be lost as it had. */
+/* The rest of the arena goes into the trace.  Then each record is in it or reported lost: the recorder may
+ * have been killed between writing some and noting it, so as many more may be reported lost as it had. */
 static void recover(struct ordeal *o)
 {
 	uint64_t counted = counted_leafs(o) + counted_events(o), read;

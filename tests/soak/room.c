@@ -2,7 +2,7 @@
 /*
  * room.c - no room: in the arena, on the disk, for files, for memory.
  *
- * The program never notices.  What was dropped is counted, and with what was read it is what happened.
+ * The program never notices.  Dropped records are counted; dropped and read ones together are all that happened.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,10 +24,10 @@ static void expect_normal_end(const struct ordeal *o)
 	CHECK(o->readable, "the trace cannot be read: %s", o->diag.text);
 }
 
-/* Ten blocks a second, and what threads tell of their shifts. */
+/* Ten blocks a second, and the threads' records of their shifts. */
 enum { OF_EXPERIMENTS = 200 };
 
-/* One thread: leafs, two events, and at the end its processor time, how often it left its CPU, and its STOP.  Nothing else can
+/* One thread: leafs, two events, and at the end its processor time, how often it left its CPU, and its STOP.  No other record can
  * be lost; whether the two of its CPU were does not show in the trace. */
 static void expect_exact_losses(const struct ordeal *o, bool stop_lost)
 {
@@ -43,7 +43,7 @@ static bool saw_stop(const struct ordeal *o)
 {
 	size_t victim = 0;
 
-	if (has_experiments() && o->t->threads.cnt == 2)	/* the recorder's own, which tells of blocks */
+	if (has_experiments() && o->t->threads.cnt == 2)	/* the recorder's own, which notes blocks */
 		victim = o->t->threads.items[0].tid != o->counts->cells[0].tid;
 	else if (o->t->threads.cnt != 1)
 		return false;
@@ -210,7 +210,7 @@ void soak_memory(long n)
 	}
 }
 
-/* Of the program's own files; the recorder's trace is none of them. */
+/* Limits the program's own files; the recorder's trace is not one of them. */
 void soak_file_size(long n)
 {
 	for (rlim_t bytes = 0; bytes < (rlim_t)n && all_held(); bytes = 2 * bytes + 4096) {

@@ -7,8 +7,8 @@
  *	CHECK(o.status == 0, "ended with %d", o.status);
  *	ordeal_release(&o);
  *
- * The recorder is a process of its own, as `vprof record` is, so that it can be killed as well.  What it knew
- * in the end (struct drainer_stats) comes back through shared memory.
+ * The recorder is a process of its own, as `vprof record` is, so that it can be killed as well.  Its final state
+ * (struct drainer_stats) comes back through shared memory.
  */
 #ifndef TESTS_SOAK_SOAK_H
 #define TESTS_SOAK_SOAK_H
@@ -54,7 +54,7 @@ void ordeal_read(struct ordeal *o);	/* the trace once more */
 bool is_recording(const struct ordeal *o);	/* the recorder has not ended */
 void ordeal_release(struct ordeal *o);	/* also removes the files */
 
-/* What the trace and its losses say, what the victim counted. */
+/* Counts from the trace and its losses, and the victim's own. */
 uint64_t recorded_leafs(const struct ordeal *o, uint32_t tid);	/* tid 0: of all threads */
 uint64_t recorded_events(const struct ordeal *o);		/* begins and ends, also stray ones */
 uint64_t counted_leafs(const struct ordeal *o);

@@ -2,7 +2,7 @@
 /*
  * plain_trace.h - traces of one thread: each interval is handle, which calls f0, f1, ... one after another.
  *
- * What they find is known: f0, f1, ... take the times given, handle none of its own.
+ * Their findings are known: f0, f1, ... take the times given, handle none of its own.
  */
 #ifndef TESTS_UNIT_PLAIN_TRACE_H
 #define TESTS_UNIT_PLAIN_TRACE_H
@@ -12,7 +12,7 @@
 /* times_ns: [interval * function_cnt + function]; 0: not called. SIDs are 1, 2, ... */
 struct trace *plain_trace(const int64_t *times_ns, size_t interval_cnt, size_t function_cnt);
 
-/* Of all its intervals, with all defaults. */
+/* The findings of all its intervals, with all defaults. */
 struct findings *plain_findings(struct trace *t);
 
 /* The factor of that function ("f0") itself; fails the program if there is none. */

@@ -15,7 +15,7 @@ static void same_text(const char *a, const char *b)
 		assert_string_equal(a, b);
 }
 
-/* Bit for bit, but for the sign of zero, which SQLite does not keep. */
+/* Equal bit for bit, except the sign of zero, which SQLite does not keep. */
 static void same_double(double a, double b)
 {
 	if (a == 0 && b == 0)
@@ -212,7 +212,7 @@ static void same_causes(const struct findings *a, const struct findings *b)
 	}
 }
 
-/* Not by whom: that rests on the intervals that a window shows whole. */
+/* Does not compare by whom: that depends on the intervals that a window shows whole. */
 static void same_before(const struct before_start *a, const struct before_start *b)
 {
 	assert_int_equal(a->cnt, b->cnt);

@@ -4,10 +4,10 @@
 #	awk -v least=0.99 -f check.awk TRUTH TUPLES	->	CASE CLASS ROUNDS CLASSED WAKER LENGTH ERROR_US BAD
 #
 # TRUTH has lines CASE CLASS WAITER_TID START_NS END_NS WAKER_TID (0: nobody of the run; -1: its own time-out), TUPLES is what
-# `vprof export` writes.  Of ROUNDS waits, CLASSED were found in the right class and no other, WAKER had
+# `vprof export` writes.  CLASSED of ROUNDS waits were found in the right class and no other, WAKER had
 # the right last waker, LENGTH were as long as the program's own clock says, within 5 % or 50 us; the
 # median error is ERROR_US.  A case passes (BAD 0) if each of
-# the three misses no more than its share (0.99: one in a hundred, begun) of the rounds.  Who did not
+# the three misses no more than its share (0.99: one in a hundred, begun) of the rounds.  A thread that did not
 # block (less than 100 us: the machine was busy elsewhere) did not wait, and does not count.
 BEGIN { TIMER = 284773511593984 }	# TID_TIMER of trace/model.h
 FNR == 1 { file++ }

@@ -164,7 +164,7 @@ static void clockwait_in_vain(void)
 	MUST(!pthread_mutex_unlock(&mutex));
 }
 
-/* Until nobody waits for it any more: however late the one who does so in vain comes to a CPU. */
+/* Set when no thread waits for it any more, however late the thread that waits in vain gets a CPU. */
 static int sleeper_may_end;
 
 static void *sleep_long(void *p)

@@ -34,7 +34,7 @@ static void say(const char *what, int r)
 }
 
 #define SAY(call) say(#call, call)
-/* What sets errno; errno of a success is that of before. */
+/* For calls that set errno; a success leaves errno unchanged. */
 #define SAY_ERRNO(call)								\
 	do {									\
 		errno = ENOTTY;							\
@@ -396,7 +396,7 @@ static void check_sem(void)
 	SAY_ERRNO(sem_post(&sem));
 }
 
-/* What ends a file, and a process: results, and that it happens. */
+/* Calls that end a file or a process: their results, and that it happens. */
 static void check_closing(void)
 {
 	int ends[2], fd = eventfd(3, EFD_CLOEXEC), status = 0;

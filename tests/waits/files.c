@@ -187,7 +187,7 @@ static void make_relisten(void)
 	make_unix_listener();
 }
 
-/* Nothing is written: the end is what is waited for. */
+/* Nothing is written: the wait is for the end of the file. */
 static void read_end(void) { MUST(read(ends[0], &byte, 1) == 0); }
 static void receive_end(void) { MUST(recv(ends[0], &byte, 1, 0) == 0); }
 static void close_other(void) { MUST(!close(ends[1])); }
@@ -206,7 +206,7 @@ static void close_both(void)
 	MUST(!close(ends[1]));
 }
 
-/* Another who has the end closes it too early for it to be the end. */
+/* Another holder of the descriptor closes it earlier, which is not yet the end. */
 static int copy;
 static volatile int copy_is_closed;
 

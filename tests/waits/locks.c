@@ -84,7 +84,7 @@ static void make_common(void)
 static void lock_common(void) { MUST(!pthread_mutex_lock(common())); }
 static void unlock_common(void) { MUST(!pthread_mutex_unlock(common())); }
 
-/* The holder ends without letting go: whoever gets it is told. */
+/* The holder ends without a release: the next holder gets EOWNERDEAD. */
 static void *lock_and_end(void *arg)
 {
 	shared->waker_tid = own_tid();

@@ -29,7 +29,7 @@ void own_release(struct own_lock *l)
 	__atomic_store_n(&l->taken, 0, __ATOMIC_RELEASE);
 }
 
-/* One in which nobody spins, as PostgreSQL's: each who waits has a semaphore, and who lets go posts it. */
+/* A lock without spinning, as PostgreSQL's: each waiter has a semaphore, and the releaser posts it. */
 struct asleep_lock {
 	pthread_mutex_t list;		/* for a moment only */
 	int taken;

@@ -105,7 +105,7 @@ static void wait_timed(void)
 	MUST(sigtimedwait(&set, NULL, &t) == SIGUSR1);
 }
 
-/* No stamp of anybody's: the signal itself says who it is from. */
+/* No thread leaves a stamp: the signal itself names its sender. */
 static void start_child_and_block(void)
 {
 	sigemptyset(&set);
@@ -303,7 +303,7 @@ static void wake_word(int operation)
 
 static void wake_vector(void) { wake_word(FUTEX_WAKE_PRIVATE); }
 
-/* Where the kernel has none of them the older ones do it. */
+/* If the kernel has none of them, the older calls are used. */
 static void wait_newer(void)
 {
 	while (!words[2])
@@ -319,7 +319,7 @@ static void wake_newer(void)
 		syscall(SYS_futex, &words[2], FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* Who waits for the first word is woken by what was to be done to another. */
+/* FUTEX_WAKE_OP on another word sets this word and wakes its waiter. */
 static void wait_word(void)
 {
 	while (!words[2])

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * waits.h - waits whose truth is known: who waits, for whom, how long, in which class.
+ * waits.h - waits with a known truth: the waiter, its waker, the length, the class.
  *
  * One round of a case, which the waiter's own clock times from before wait() to after it:
  *
  *	waker	take()				HOLD_USEC		wake()
  *	waiter		wait() blocks ...........................	after()
  *
- * A case with no take and no wake makes its waker itself, in prepare(), and says who it is in waker_tid.
+ * A case with no take and no wake makes its waker itself, in prepare(), and stores its tid in waker_tid.
  */
 #ifndef TESTS_WAITS_WAITS_H
 #define TESTS_WAITS_WAITS_H

@@ -90,7 +90,7 @@ static double median(double *values, long cnt)
 	return cnt % 2 ? values[cnt / 2] : (values[cnt / 2] + values[cnt / 2 - 1]) / 2;
 }
 
-/* Of a thread's slices, which take turns at the places. */
+/* The center of a thread's slices, which take turns at the places. */
 static double center(const double *values)
 {
 	double *own = calloc((size_t)slices, sizeof(double)), sum = 0;
@@ -152,7 +152,7 @@ static void on_syscall(int number)
 	syscall_cnt++;
 }
 
-/* From here on each system call of this thread is a signal instead, but for those that end it. */
+/* From here on each system call of this thread, except those that end it, raises a signal instead. */
 static int forbid_syscalls(void)
 {
 	struct sock_filter code[] = {

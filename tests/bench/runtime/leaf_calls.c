@@ -2,8 +2,8 @@
 /*
  * leaf_calls.c - replaces the runtime: probes whose calls read the clock and do nothing else.
  *
- * What the leaf takes more with them than with a pair of rdtsc are the two calls, the jumps that lead to them and
- * back, and what a function returns, which is kept (runtime/shared/probe_x86_64.h): what our probes take if they
+ * The leaf takes longer with them than with a pair of rdtsc by the two calls, the jumps that lead to them and
+ * back, and saving the return value (runtime/shared/probe_x86_64.h): the cost of our probes if they
  * record nothing.
  */
 #include "runtime/shared/probe.h"

@@ -42,7 +42,7 @@ static int64_t ns_of(const struct timespec *t)
 	return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
 }
 
-/* Of a thread, it never goes back. */
+/* A thread's clock never goes back. */
 static int64_t clock_ns(clockid_t clock)
 {
 	struct timespec t;

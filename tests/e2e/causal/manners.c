@@ -159,7 +159,7 @@ void item(char *self)
 		start_program(self);
 }
 
-/* Of the calls that only ticks need, any one would end the program; other threads are under the filter, too. */
+/* Any of the calls that only ticks need would end the program; other threads are under the filter, too. */
 static void filter(void)
 {
 	static const unsigned int killed[] = { SYS_perf_event_open, SYS_ioctl };

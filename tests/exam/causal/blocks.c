@@ -11,7 +11,7 @@
  *	others 0.02 outside 0
  *
  * That is: intervals, the metric in ms, the gain in per cent; by how many points the real gain of odd rounds is off from that of even
- * ones.  Covered is a group whose 95 % interval, by the product's estimates, holds the real gain of all rounds.  KERNEL=1: with the
+ * ones.  A group is covered if its 95 % interval, by the product's estimates, contains the real gain of all rounds.  KERNEL=1: with the
  * kernel's recorder, as with a target that needs it; VIRTUAL_CLOCK=1.
  */
 #include <fcntl.h>

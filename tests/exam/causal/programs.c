@@ -79,7 +79,7 @@ void part(void *(*run)(void *), void *arg)
 	pthread_detach(t);
 }
 
-/* What a block of "really faster" makes virtually faster: nothing. */
+/* The target of a "really faster" block: it takes no time, so nothing is virtually faster. */
 NOINLINE void nothing(void)
 {
 	__asm__ volatile ("");

@@ -67,7 +67,7 @@ void three_holders(void)
 	holders(3);
 }
 
-/* Of two processes. */
+/* A lock of two processes. */
 void shared_lock(void)
 {
 	make_lock();

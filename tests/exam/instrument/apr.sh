@@ -6,7 +6,7 @@ packages='uuid-dev libtool'
 configure='./configure'
 build='make -j2 && make -j2 -C test all'
 suite='make -k check'
-# It recurses nowhere but for directories within directories: small jobs, in processes and threads whose stacks have the limit's size.
+# It recurses only for directories within directories: small jobs, in processes and threads whose stacks have the limit's size.
 deep_least=48
 deep='cd test && ./testall testdir testfile testfnmatch testproc testthread testskiplist 2>&1 |
 	tr "\\r\\b" "\\n\\n" | grep -E "^test|SUCCESS|FAILED|passed"'

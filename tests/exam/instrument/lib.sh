@@ -220,7 +220,7 @@ stage_build() {
 	fact build.processor_plain "$(awk '{ print $3 }' "$dir/times" | median)" s - 1
 	fact build.processor_probed "$(awk '{ print $4 }' "$dir/times" | median)" s - 1
 	fact build.ratio "$(awk '{ print $2 / $1 }' "$dir/times" | median)" "of plain" - 1
-	# What else runs on the machine makes both builds longer, not equally: processor time is judged.
+	# Other load on the machine makes both builds longer, not equally: processor time is judged.
 	ratio=$(awk '{ print $4 / $3 }' "$dir/times" | median)
 	fact build.processor_ratio "$ratio" "of plain" "<= 2.0" "$ratio <= 2.0"
 }
@@ -249,7 +249,7 @@ stage_coverage() {
 
 # ---- tree ----------------------------------------------------------------------------
 
-# What the probed build made, changed or removed and the plain one did not, or the other way round.
+# Lists files that one build (probed or plain) made, changed or removed and the other did not.
 stage_tree() {
 	for side in plain probed; do
 		differences "$dir/$side.before" "$dir/$side.after" >"$dir/$side.differences"

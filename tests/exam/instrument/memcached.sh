@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=sh disable=SC2034,SC2154 # read by lib.sh; here: instrument.sh
-# memcached: autotools, threads, its own TAP tests.  What `make test` runs.
+# memcached: autotools, threads, its own TAP tests.  Runs the tests of `make test`.
 source=memcached release=1.6
 packages=libevent-dev
 configure='./configure'

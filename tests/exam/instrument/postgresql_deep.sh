@@ -11,7 +11,7 @@ if [ "${1-}" = --once ]; then
 	rm -rf deep.cluster
 	exec "$installed/bin/initdb" -D deep.cluster --no-sync --auth=trust --username=deep --locale=C
 fi
-# What the last one has left, who may have been killed, is not what this one finds.
+# The last server may have been killed: this one starts from a fresh copy.
 rm -rf deep.run
 cp -r deep.cluster deep.run
 awk 'function repeated(s, n, r) { while (n--) r = r s; return r }

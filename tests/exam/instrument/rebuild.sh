@@ -5,7 +5,7 @@
 #
 # The plan begins with every function, each by its name: nothing is to be done.  Then 1 function loses its
 # probe, 20 others, 100 others; then all get theirs back; at last a small inline function of a header loses
-# its own.  What is compiled again shows in the objects (inode and time).  What has to be is found
+# its own.  Objects that were compiled again show by inode and time.  The units that have to be are found
 # without vprof: a unit holds a function if, after "gcc -E", there is its '{' on its line of its file;
 # units that hold one of the functions in which two plans differ have to be compiled.
 #

@@ -4,7 +4,7 @@
 # stack.sh - probes need little stack: what the project's file calls deep, a short command that recurses as deep as the
 # program lets one, says the same with probes in 1.2 times the stack (ulimit -s) that it needs without them.
 #
-# What it needs is found by bisection, in KiB, with addresses that are not random. Recorded, threads have the same limit
+# The needed size is found by bisection, in KiB, with addresses that are not random. Recorded, threads have the same limit
 # for their stacks. There the runtime takes some KiB of each, whatever the program needs, so a project that recurses nowhere may
 # say how much is little for it: deep_least.
 
@@ -54,7 +54,7 @@ stage_stack() {
 	[ $most -ge "$deep_least" ] || most=$deep_least
 	same=0 recorded_same=0
 	deep_in probed $most "$dir/stack.out" && same=1
-	# Where nothing of it is an interval's, vprof ends with 3.
+	# If no interval completes, vprof ends with 3.
 	deep_in probed $most "$dir/stack.out" "$vprof" record -- || [ $status != 3 ] ||
 		! cmp -s "$dir/stack.out" "$dir/stack.want" || status=0
 	[ $status != 0 ] || recorded_same=1

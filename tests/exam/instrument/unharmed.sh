@@ -90,7 +90,7 @@ unharmed_iterate() {
 	fact unharmed.build_again "$harmed" paths 0 "$harmed == 0"
 }
 
-# The same as a plain build that is cleaned, but for the trees' own names.
+# The same as a plain build that is cleaned, except for the trees' own names.
 unharmed_clean() {
 	(cd "$dir/killed" && sh -c "$clean") >"$dir/killed.clean" 2>&1
 	rm -rf "$dir/killed/vprof.data"

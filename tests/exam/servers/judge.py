@@ -24,7 +24,7 @@ def verdict(found, accepted, callers, upstream):
     text = found["sentence"]["text"]
     if cause["known"] and not text.startswith("No") and is_accepted(cause, accepted, upstream):
         return "named"
-    # What keeps requests waiting before the interval, where the clients see it.
+    # The cause of waits before the interval, which the clients see.
     before = re.search("may begin too late: .*mostly for ([^ ,]*)", text)
     if before and before.group(1) in accepted:
         return "named"

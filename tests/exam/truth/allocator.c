@@ -3,8 +3,8 @@
  * allocator.c - a cause that is in twelve places, a little in each.
  *
  * Twelve steps of a request each ask allocate() once.  How fragmented the heap is changes from request to request,
- * and allocate() takes 0 to 60 us for it, the same in all twelve: 144 * 300 = 43,200 us^2.  Of the twelve
- * steps none has more than a twelfth of that by its share, 0.7 % by its own variance: the covariances are it.  merge()
+ * and allocate() takes 0 to 60 us for it, the same in all twelve: 144 * 300 = 43,200 us^2.  None of the
+ * twelve steps has more than a twelfth of that by its share, 0.7 % by its own variance: the rest is covariances.  merge()
  * takes 0 to 200 us: 3,333.
  *
  * truth: function allocate 0.93

@@ -4,7 +4,7 @@
 #	awk -f check.awk SOURCE BOOK INTERVALS FACTORS BECAUSE SELECTED
 #
 # SOURCE's head has the plan (truth.sh explains the words), BOOK what each interval did, INTERVALS (start_ns, root_only) those
-# that count, FACTORS show factors --all, BECAUSE who is blamed for waits, SELECTED the first factors of iterate.
+# that count, FACTORS show factors --all, BECAUSE the functions blamed for waits, SELECTED the first factors of iterate.
 # Prints a line a factor; the last one is "sum PLANNED FOUND LISTED TRUE ERROR-POINTS OFF MISSES".  OFF: by how many points
 # the machine itself made this run different from the plan.
 #
@@ -49,7 +49,7 @@ function function_of(label,    p)
 	return p[split(label, p, " ")]
 }
 
-# The function itself, its body, and what it waits are one answer; but who is to be found waiting is to be found waiting.
+# The function itself, its body and its waits are one answer; but if the planted answer is a wait, only that wait is right.
 function answers(listed, wanted)
 {
 	return listed == wanted || (wanted !~ /^wait/ && function_of(listed) == function_of(wanted))
@@ -205,7 +205,7 @@ function outranked(now,    k, label)
 }
 
 # The book has the time around the call that waits: what it took to run again after the wake-up, or to get the CPU back, is in
-# it.  vprof tells these apart from the wait; of what it has for the run queue without saying whose it was, up to all is this one's.
+# it.  vprof reports these apart from the wait; any part of its run-queue time without a function may belong to this wait.
 function delay_of(label,    p)
 {
 	if (label !~ /^wait [a-z]+ [^-]/)
@@ -255,7 +255,7 @@ function judge_factor(i,    label, now, said, place, k, verdict, ok, doubt, dela
 	line("", label, share_of[i], now, said, doubt, verdict)
 }
 
-# Nothing forbidden above 2 %, but for what the machine added to it in this run.
+# No forbidden factor is above 2 %, apart from the machine's addition in this run.
 function judge_forbidden(label,    now, k, said, who)
 {
 	now = 0
@@ -297,7 +297,7 @@ END {
 	wanted = planned_cnt < 3 ? planned_cnt : 3
 	if (wanted > planned_cnt - outranked_cnt)
 		wanted = planned_cnt - outranked_cnt
-	# What the machine did is not in the book by name: it may have taken a place.
+	# The book does not name the machine's own load: it may have taken a place.
 	if (100 * off > 10)
 		wanted = found_cnt < wanted ? found_cnt : wanted
 	misses += found_cnt < wanted ? wanted - found_cnt : 0

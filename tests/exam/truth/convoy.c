@@ -4,7 +4,7 @@
  *
  * Four threads serve 150 requests each, with pauses.  update() takes the table's mutex for 50 us of work; where the
  * index is to be made anew, for one request in ten, rebuild() keeps it for 4 ms.  Requests that come meanwhile wait,
- * and later ones wait for those as well: a convoy.  What a request waits is in its own book; so is what it computes.
+ * and later ones wait for those as well: a convoy.  A request's waits and its computing are in its own book.
  *
  * truth: wait lock update because rebuild truth: function rebuild forbidden: function answer may-warn: mixture
  */

@@ -32,7 +32,7 @@ static void get(size_t id)
 
 static void command(size_t id)
 {
-	/* Of the first streams only this one has about as many sorts in each hundred: 9, 9, 9, 11, 8, 10, 8.  Stream 1 drifts. */
+	/* Only this one of the first streams has about as many sorts in each hundred: 9, 9, 9, 11, 8, 10, 8.  Stream 1 drifts. */
 	if (truth_draw(8, id) < 1. / 12)
 		sort(id);
 	else

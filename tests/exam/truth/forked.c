@@ -3,7 +3,7 @@
  * forked.c - a server of four forked processes that share a lock in memory.
  *
  * Each process serves 150 requests.  One request in twelve makes checkpoint(), 5 ms under the processes' mutex; every request
- * takes it in log_write().  The processes never see each other's threads: who held the lock is in shared memory only.
+ * takes it in log_write().  The processes never see each other's threads: the lock's holder is in shared memory only.
  * parse() takes 0 to 500 us.
  *
  * truth: wait lock log_write because checkpoint

@@ -29,7 +29,7 @@ void truth_open(size_t cnt, const char *columns)
 		abort();
 	row_cnt = cnt;
 	column_names = columns;
-	/* Where that is permitted: fewer accidents on a busy machine. */
+	/* If permitted: fewer accidents on a busy machine. */
 	sched_setscheduler(0, SCHED_RR, &(struct sched_param){ .sched_priority = 1 });
 	column_cnt = 1;
 	for (const char *c = columns; *c; c++)

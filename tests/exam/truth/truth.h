@@ -31,7 +31,7 @@ void truth_took(size_t id, int column, int64_t ns);	/* adds up; from any thread 
 void truth_close(void);			/* writes it to $TRUTH_BOOK, default truth.book */
 
 int64_t truth_now(void);		/* CLOCK_MONOTONIC */
-void truth_work(int64_t us);		/* computes for so long, by the clock */
+void truth_work(int64_t us);		/* computes for this time, by the clock */
 void truth_nap(int64_t us);		/* sleeps */
 
 /* The same for the same stream and id in each run, whatever else is drawn. */

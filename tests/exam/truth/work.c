@@ -3,8 +3,8 @@
  * work.c - most of the variance is the work that was asked for; of the rest one function has nine tenths.
  *
  * A query is for 1 to 1,000 rows, evenly.  fetch() takes .5 us a row and what a miss costs, 0 to 150 us: 20,833 + 1,875
- * us^2.  format() takes .25 us a row, and 0 to 50 more: 5,208 + 208.  What the rows do not explain is 2,083, and the
- * covariance of the rows' parts is 2 * 10,417.  VPROF_WORK tells vprof of the rows.
+ * us^2.  format() takes .25 us a row, and 0 to 50 more: 5,208 + 208.  The rows do not explain 2,083, and the
+ * covariance of the rows' parts is 2 * 10,417.  VPROF_WORK gives vprof the rows.
  *
  * truth: function fetch 0.675
  * truth: function format 0.325

@@ -5,7 +5,7 @@
  * With COUNTS=FILE it writes there, when the program ends, what does not agree: a body without a probe, a probe that was
  * entered more or less often than its body, one that was not left.  The last line is "N bodies, M calls".
  *
- * With COUNTS_FRAMES=no all stacks are of one depth: for compilers that may inline a function without its probe.
+ * With COUNTS_FRAMES=no all stacks have one depth: for compilers that may inline a function without its probe.
  */
 #include "runtime/shared/probe.h"
 #include <stdio.h>

@@ -451,9 +451,9 @@ static uint64_t next_random(uint64_t *state)
 	return x ^ x >> 31;
 }
 
-/* Of 400 runs, in how many is the truth inside the 95 % confidence interval?  Probes cost 10 us.  swing:
+/* In how many of 400 runs is the truth inside the 95 % confidence interval?  Probes cost 10 us.  swing:
  * the load goes up and down by a factor of two, 50 intervals each; tail: one interval in a
- * hundred takes 5 ms more; root_only: one in that many is. */
+ * hundred takes 5 ms more; root_only: one interval in this number is root-only. */
 static unsigned int count_covered(bool swing, bool tail, uint64_t root_only_of)
 {
 	uint64_t random = 20;

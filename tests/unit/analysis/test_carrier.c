@@ -164,7 +164,7 @@ static void test_no_cause(void **state)
 	assert_carriers("");
 }
 
-/* What it does for the request itself, below the interval, and for others, below a wait, is one path. */
+/* Its work for the request itself, below the interval, and its work for others, below a wait, are one path. */
 static void test_both(void **state)
 {
 	uint32_t in_main, slow;
@@ -308,7 +308,7 @@ static void define(struct place *set, size_t cnt, char name, long double of)
 			random_leaves[rest[i].leaf].carrier = name;
 }
 
-/* Of few functions, most of which call others in order, so that paths have much in common. */
+/* Few functions, most of which call others in order, so that paths have much in common. */
 static void make_leaf(size_t n)
 {
 	static const enum trace_state states[] = { STATE_RUNNING, STATE_RUNNING, STATE_RUNNABLE, STATE_IO };

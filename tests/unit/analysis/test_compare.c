@@ -106,7 +106,7 @@ static void turns(void **state)
 		side_release(&s[i]);
 }
 
-/* Two runs a side: figures and what holds within the runs, but no verdict, and a gate cannot tell. */
+/* Two runs a side: figures that hold for these runs only; no verdict, and a gate cannot decide. */
 static void few_runs(void **state)
 {
 	struct own_side base = { .cnt = 0 }, head = { .cnt = 0 };
@@ -143,7 +143,7 @@ static void few_runs(void **state)
 	side_release(&head);
 }
 
-/* Nothing varied before: there is no ratio, but a difference. */
+/* No variance before: there is a difference, but no ratio. */
 static void from_nothing(void **state)
 {
 	const double still[] = { 1000, 1000 };

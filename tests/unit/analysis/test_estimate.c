@@ -294,7 +294,7 @@ static void test_coverage(void **state)
 	}
 }
 
-/* Of 200 targets without any effect, about one in twenty looks as if it had one, no more. */
+/* About one in twenty of 200 targets without any effect looks as if it had one, no more. */
 static void test_no_effect(void **state)
 {
 	unsigned false_cnt = 0, median_cnt = 0;

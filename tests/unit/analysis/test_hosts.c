@@ -174,7 +174,7 @@ static void test_a_host_is_a_block(void **state)
 	}
 }
 
-/* Of more hosts than there are blocks, neighbours are one: 100 hosts, host h in block 64 h / 100. */
+/* If there are more hosts than blocks, neighbours share a block: 100 hosts, host h in block 64 h / 100. */
 static void test_many_hosts(void **state)
 {
 	struct numbers n = { 7 };
@@ -214,7 +214,7 @@ static void test_few_hosts(void **state)
 
 /* ---- what it is for ---- */
 
-/* Hosts differ by 3 us in f: its share, over all hosts there could be, is (9 + 16) / (9 + 16 + 36).  Of 200, 183 are covered; by blocks of time 160. */
+/* Hosts differ by 3 us in f: its share over all possible hosts is (9 + 16) / (9 + 16 + 36); 183 of 200 intervals contain it, 160 by time. */
 static void test_coverage(void **state)
 {
 	const double truth = 25.0 / 61;

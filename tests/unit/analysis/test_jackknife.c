@@ -2,11 +2,11 @@
 /*
  * test_jackknife.c - the confidence intervals of what work leaves, of common causes and of pairs of parts, without their formulas.
  *
- * Of B blocks each is left out once and everything is analysed anew; with e(b) what is found then, e the mean of those,
+ * Each of B blocks is left out once and everything is analysed anew; e(b) is the result without block b, e the mean of these:
  *
  *	se^2 = (B - 1) / B sum (e(b) - e)^2
  *
- * is, but for terms of second order, the error that the influence of each interval gives (confidence.c).
+ * is the error that the influence of each interval gives (confidence.c), up to terms of second order.
  */
 #include <math.h>
 #include <stdio.h>

@@ -91,7 +91,7 @@ static const char *warning_of(const struct findings *f, const char *code)
 	return NULL;
 }
 
-/* What fill does not take drop takes, nearly: a hedge of these two, not of parse and reply, which are the same variance. */
+/* fill and drop nearly offset each other: these two are the hedge, not parse and reply, which have the same variance. */
 static void test_hedge(void **state)
 {
 	static int64_t fill_ns[N], others_ns[N][2];

@@ -2,8 +2,8 @@
 /*
  * test_predict.c - replays: of small traces answered by hand, and of random programs against an oracle.
  *
- * The oracle (tests/oracle/oracle_replay.c) is the definition, slow and obvious: nanosecond after nanosecond, each thread does what is
- * next.  What it did is written down as a trace; the prediction from that trace is compared with the oracle's run of the program
+ * The oracle (tests/oracle/oracle_replay.c) is the definition, slow and obvious: nanosecond after nanosecond, each thread takes its
+ * next step.  Its steps are written down as a trace; the prediction from that trace is compared with the oracle's run of the program
  * that was really changed.
  */
 #include <math.h>
@@ -298,7 +298,7 @@ struct errors {
 	double worst, sum;
 };
 
-/* Where what waits is what waited in the record, and for the same threads, the prediction is exact; else it may be off. */
+/* If the same steps wait as in the record, for the same threads, the prediction is exact; else it may be off. */
 static void compare_program(const struct oracle_program *o, struct errors *errors)
 {
 	struct oracle_run before, after;
@@ -347,7 +347,7 @@ static struct errors compare_programs(bool has_locks)
 	return errors;
 }
 
-/* A run on some CPUs tells what it would be on others: exactly, where the same waits remain. */
+/* A run on some CPUs predicts a run on more or fewer: exactly, if the same waits remain. */
 static void compare_cpus(const struct oracle_program *o, struct errors *errors)
 {
 	struct oracle_run before, after;

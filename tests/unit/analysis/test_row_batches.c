@@ -91,7 +91,7 @@ static void test_shapes(void **state)
 
 struct tally {
 	const struct vtree *v;
-	__int128 place_t[PLACES + 1];	/* sum of place * T: tells apart what is swapped */
+	__int128 place_t[PLACES + 1];	/* sum of place * T: differs if two are swapped */
 	__int128 squares;
 	size_t rows, batches;
 	bool seen[ROWS];

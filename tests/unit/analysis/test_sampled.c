@@ -59,7 +59,7 @@ static struct findings *analyzed(struct trace *t)
 	return f;
 }
 
-/* Of a function, or (NULL) of what is in none. */
+/* The factor of a function; NULL: of the time in no function. */
 static const struct factor *factor_of(const struct findings *f, const char *name)
 {
 	for (size_t i = 0; i < f->factors.cnt; i++) {
@@ -103,7 +103,7 @@ static struct trace *two_kinds(int64_t cost_ns, size_t pairs)
 }
 
 /*
- * Var(T) = 20^2.  f: 10 in each, no covariance.  g: 30 in the slow, none in the fast: Cov = 30 * 20 / 2 = 300, of 400.  What is in no
+ * Var(T) = 20^2.  f: 10 in each, no covariance.  g: 30 in the slow, none in the fast: Cov = 30 * 20 / 2 = 300, of 400.  Time in no
  * sample: 10 and 60 - 40 = 20, Cov = 10 * 20 / 2 = 100.
  */
 static void test_by_hand(void **state)

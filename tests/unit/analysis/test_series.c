@@ -243,7 +243,7 @@ static void test_cause_or_incident(void **state)
 	}
 }
 
-/* What they are long of is not what the others vary by, and they are all over the run: reported, but not as an incident. */
+/* Their length has another cause than the others' variance, and they are spread over the run: reported, but not as an incident. */
 static void test_neither(void **state)
 {
 	static int64_t times_ns[1000][2];
@@ -314,7 +314,7 @@ static void test_shapes(void **state)
 	assert_true(d.moves && !d.drifts && d.between < .05);
 }
 
-/* Of two, three and four kinds, in equal parts, each three times as long as the one before; and of none. */
+/* Two, three and four kinds, in equal parts, each three times as long as the one before; and no kinds. */
 static void test_populations(void **state)
 {
 	struct numbers n = { 17 };
@@ -339,7 +339,7 @@ static void test_populations(void **state)
 	}
 }
 
-/* Var of a column and of the means of two groups by hand; f2 is where f1 is, and in 100 more, so it tells less. */
+/* Var of a column and of the means of two groups by hand; f2 is where f1 is, and in 100 more, so it explains less. */
 static void test_kinds(void **state)
 {
 	static int64_t times_ns[1000][3];

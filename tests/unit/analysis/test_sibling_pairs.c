@@ -2,7 +2,7 @@
 /*
  * test_sibling_pairs.c - of very many siblings, which pairs are looked at, and that their figures are exact.
  *
- * The oracle is the definition, from the times themselves: a pair is kept if |2 Cov| is a thousandth of Var(T) or more.  Where
+ * The oracle is the definition, from the times themselves: a pair is kept if |2 Cov| is a thousandth of Var(T) or more.  If
  * there are more candidates than sibling_pairs_max, those with the largest 2 sd sd are looked at, and the others are still in
  * the one number for the rest.
  */
@@ -43,7 +43,7 @@ static int64_t skewed(size_t row, size_t function)
 	return 1000 + noise(row, function, 200);
 }
 
-/* Alike but for the row in which they are long: no standard deviation is larger than another. */
+/* Functions that differ only in the row in which they are long: all standard deviations are equal. */
 static int64_t alike(size_t row, size_t function)
 {
 	return function % ROWS == row ? 5000 : 1000;
@@ -133,7 +133,7 @@ static size_t define(times_of times, double variance_ns2)
 	return cnt;
 }
 
-/* What is listed is right, once each; with the rest it is all there is. */
+/* Each listed pair is right and listed once; together with the rest they are all pairs. */
 static void check_listed(const struct findings *f)
 {
 	_cleanup_(freep) double *rest = findings_other_covariances(f);
@@ -200,7 +200,7 @@ static void test_few_candidates(void **state)
 	sibling_pairs_max = SIBLING_PAIRS_MAX;
 }
 
-/* Of pairs that are all alike there are as many as there is room for, neither none nor all. */
+/* If all pairs are alike, as many are listed as there is room for, neither none nor all. */
 static void test_equals_fill_the_room(void **state)
 {
 	_cleanup_(findings_freep) struct findings *f = NULL;

@@ -31,7 +31,7 @@ static void add_numbers(struct str *s, const struct names *n, const numbers *v)
 		str_addf(s, " %s", names_get(n, v->items[i]));
 }
 
-/* What is found, as text; the caller frees it. */
+/* The knots and sinks found, as text; the caller frees it. */
 static char *answer(const struct published *rows, size_t cnt, double prefilter, double threshold,
 		    const struct cpu *cpus)
 {
@@ -165,7 +165,7 @@ static void test_when_trimming_ends(void **state)
 	/* It falls apart at B>A: A waits for the rest, which is a cycle. */
 	ASSERT_GRAPH("knot B Disk; trimmed B>A", 0, 18, NULL,
 		     { "A", "B", 87 }, { "B", "Disk", 40 }, { "Disk", "B", 35 }, { "B", "A", 2 });
-	/* Of two equal edges the one of the first vertex goes first. */
+	/* If two edges are equal, the edge of the first vertex is trimmed first. */
 	ASSERT_GRAPH("sink A; trimmed A>B", 0, 18, NULL,
 		     { "A", "B", 2 }, { "B", "A", 2 }, { "B", "B", 2 });
 }
@@ -177,7 +177,7 @@ static void test_falls_apart(void **state)
 	ASSERT_GRAPH("knot A B; trimmed B>M", 0, 5, NULL,
 		     { "A", "B", 10 }, { "B", "A", 11 }, { "C", "D", 20 }, { "D", "C", 21 },
 		     { "M", "A", 8 }, { "M", "C", 8 }, { "B", "M", 1 }, { "D", "M", 2 });
-	/* What is left over of it is a sink. */
+	/* The rest of it is a sink. */
 	ASSERT_GRAPH("sink S; trimmed S>M", 0, 5, NULL,
 		     { "A", "B", 10 }, { "B", "A", 11 }, { "M", "A", 8 }, { "M", "S", 9 },
 		     { "S", "M", 1 }, { "B", "M", 2 });
@@ -196,7 +196,7 @@ static void test_sinks(void **state)
 	ASSERT_GRAPH("sink C", 0, 18, NULL, { "A", "B", 5 }, { "B", "C", 5 });
 	ASSERT_GRAPH("sink D; sink C", 0, 18, NULL, { "A", "C", 5 }, { "B", "D", 6 });
 	ASSERT_GRAPH("", 0, 18, NULL, { "A", "B", 0 });
-	/* What is below the prefilter leads nowhere and from nowhere. */
+	/* Edges below the prefilter are ignored in both directions. */
 	ASSERT_GRAPH("sink B", 1, 18, NULL, { "A", "B", 5 }, { "B", "A", 0.9 }, { "C", "D", 0.9 });
 	ASSERT_GRAPH("knot A B", 0.9, 0.5, NULL, { "A", "B", 5 }, { "B", "A", 0.9 });
 }
@@ -219,7 +219,7 @@ static void test_background(void **state)
 		     { "A", "U", 70 }, { "U", "C", 30 });
 }
 
-/* Of U nothing is recorded. */
+/* U is outside the run: nothing is recorded of it. */
 static void test_outside(void **state)
 {
 	static const struct cpu u[] = { { "U", 0, true }, { NULL, 0, false } };
@@ -229,15 +229,15 @@ static void test_outside(void **state)
 	/* A server's client may be waited for longest, and hides no knot; a thread that is known to only work does. */
 	ASSERT_GRAPH("knot S Disk; sink U", 0, 18, u, { "S", "Disk", 20 }, { "Disk", "S", 60 }, { "S", "U", 90 });
 	ASSERT_GRAPH("sink U", 0, 18, NULL, { "S", "Disk", 20 }, { "Disk", "S", 60 }, { "S", "U", 90 });
-	/* A and B end at U, and are no sinks without it. */
+	/* A and B lead to U; leaving U out makes neither a sink. */
 	ASSERT_GRAPH("sink U", 0, 18, u, { "A", "U", 5 }, { "B", "A", 6 });
-	/* The one that S waits for besides is. */
+	/* C, which S waits for besides U, is a sink. */
 	ASSERT_GRAPH("sink C; sink U", 0, 18, u, { "S", "U", 5 }, { "S", "C", 6 });
-	/* Nor is what is left of a knot that fell apart. */
+	/* The rest of a knot that fell apart is no sink, either. */
 	ASSERT_GRAPH("sink U; trimmed A>B", 0, 18, u, { "A", "B", 2 }, { "B", "A", 2 }, { "B", "B", 2 }, { "A", "U", 1 });
 	/* Below the prefilter no thread waits for U. */
 	ASSERT_GRAPH("sink A", 1, 18, u, { "A", "U", 0.5 }, { "B", "A", 6 });
-	/* What sleeps most of the time stays in the background. */
+	/* Actors that sleep most of the time stay in the background. */
 	ASSERT_GRAPH("sink U; background A B", 0, 18, idle, { "A", "B", 50 }, { "B", "A", 50 }, { "A", "U", 30 });
 }
 

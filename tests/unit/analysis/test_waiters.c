@@ -213,7 +213,7 @@ static void expect_cause(struct trace *t, const char *wanted)
 	trace_free(t);
 }
 
-/* Who sleeps without a probe is the cause, if it is nearly all of it, and of the project. */
+/* A function of the project that sleeps without a probe is the cause if it makes nearly all of the wait. */
 static void test_cause(void **state)
 {
 	struct trace *t = make_trace();

@@ -109,7 +109,7 @@ static void release(struct together *x, size_t cnt)
 		trace_free(x->names[i]);
 }
 
-/* Not by whom it was busy before: those sums are of doubles, part by part. */
+/* Does not compare by whom the thread was busy before: those are sums of doubles, part by part. */
 static void compare(struct together *x, struct trace *merged)
 {
 	for (size_t i = 0; i < merged->interval_names.cnt; i++) {

@@ -2,7 +2,7 @@
 /*
  * test_weights.c - intervals that stand for several (record --sample auto).
  *
- * The oracle is the definition: an interval of weight 4 says what four equal ones would.  What is planted is a load
+ * The oracle is the definition: an interval of weight 4 says what four equal ones would.  The planted cause is a load
  * that is recorded less often when it is dear: without the weights its part would be lost.
  */
 #include <math.h>

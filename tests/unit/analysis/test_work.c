@@ -24,7 +24,7 @@ static bool near(double x, double y)
 }
 
 /*
- * The example of work.c ten times: W = 1, 2, 3, T = 12, 18, 30.  Of the squares 1,680 60 are left, with 28
+ * The example of work.c ten times: W = 1, 2, 3, T = 12, 18, 30.  60 of the squares' 1,680 are left, with 28
  * degrees of freedom of 29: explained 1 - (60/28) / (1680/29).  f0 = 2, 0, 4 is all of the rest, f1 = 10, 18, 26
  * of nothing: 10 - 36 + 26 = 0; yet of the raw variance f1 has 144/168: around 18 it is -8, 0, 8, T around
  * 20 -8, -2, 10, and 64 + 80 = 144.

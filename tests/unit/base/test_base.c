@@ -280,7 +280,7 @@ static void test_files(void **state)
 	free(inner);
 }
 
-/* Nothing is waited for: a hang ends the test by its alarm. */
+/* The opens do not wait: an alarm ends a test that hangs. */
 static void test_plain_files(void **state)
 {
 	char dir[] = "/tmp/test_base.XXXXXX", *pipe, *link, *text = NULL;
@@ -350,7 +350,7 @@ static void test_processes(void **state)
 	str_release(&err);
 }
 
-/* Where a program starts, what it gets, and where its words go. */
+/* A program's directory, arguments and environment, and where its output goes. */
 static void test_process_options(void **state)
 {
 	static const char *const unset[] = { "VPROF_TEST_A", NULL };
@@ -437,7 +437,7 @@ static __attribute__((noinline)) uint64_t next_sum(const struct counted *items, 
 	return items[cnt - 1].sum + cnt;
 }
 
-/* What is added may be read from the list, which grows meanwhile. */
+/* The added element may be one of the list, which grows meanwhile. */
 static void test_vec(void **state)
 {
 	struct { struct counted *items; size_t cnt, cap; } v = { NULL, 0, 0 };

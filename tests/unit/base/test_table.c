@@ -184,7 +184,7 @@ static void expect_label(const char *text, size_t width, const char *wanted)
 	assert_true(utf8_width(wanted) <= width);
 }
 
-/* What tells a name from others is its end, and what stands behind it; that goes last. */
+/* Names differ at their ends and in the text after them; these are cut last. */
 static void test_names(void **state)
 {
 	static const char long_one[] = "store::pool<std::string, 16>::take(int, std::vector<long>) › lock wait";

@@ -172,7 +172,7 @@ static uint32_t function_like(struct trace *t, const struct function *f)
 	return (uint32_t)t->functions.cnt - 1;
 }
 
-/* What nests is a call that the graph knows. */
+/* The graph knows each call that nests. */
 static void know_nestings(struct trace *t)
 {
 	_cleanup_(timeline_freep) struct timeline *tl = NULL;

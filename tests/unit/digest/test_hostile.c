@@ -30,7 +30,7 @@ static void test_damage(void **state)
 	}
 }
 
-/* What the bytes of a body say is an error that says so, or sums that are whole: they are united, found of and written. */
+/* The bytes of a body give an error with a message, or whole sums: these can be united, analysed and written. */
 static bool look_at_body(const char *body, size_t len)
 {
 	_cleanup_(str_release) struct str bytes = STR_INIT, again = STR_INIT;

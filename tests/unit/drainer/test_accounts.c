@@ -131,7 +131,7 @@ static void test_a_little_too_late(void **state)
 	want(&s, 2000, false);
 }
 
-/* Where each look takes long what has not changed meanwhile is good: it slept before and after. */
+/* If each look takes long, an account that did not change meanwhile is good: the thread slept before and after. */
 static void test_slow_but_still(void **state)
 {
 	static const struct script s = { { { "1000 0 1\n", 200000 }, { "1000 0 1\n", 0 } }, { { SLEEPS, 0 } } };

@@ -158,7 +158,7 @@ static void test_empty_output(void **state)
 	assert_string_equal(object, "log.o");
 }
 
-/* What a line becomes, one command a line: preprocess, compile, messages, original. */
+/* The commands that a line becomes, one a line: preprocess, compile, messages, original. */
 static void check_commands(const char *line, bool again, const char *expected)
 {
 	_cleanup_(args_release) struct args words = ARGS_INIT, p = ARGS_INIT, o = ARGS_INIT;

@@ -77,7 +77,7 @@ static void test_own(void **state)
 		    SYSTEM "int f() {@}\n# 1 \"/nowhere/a.c\" 2\nint g() {2}\n" SYSTEM "int h() {@}\n# 5 \"/nowhere/a.c\" 2\nint i() {4}\n");
 }
 
-/* What a macro of a system header puts into the project's code: it holds lines of both. */
+/* A body that a macro of a system header puts into the project's code holds lines of both. */
 static void test_macros(void **state)
 {
 	static const char text[] = "# 1 \"/nowhere/a.c\"\nint f() {\n# 2 \"/nowhere/a.c\" 3 4\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_plan_sites.c - calls that are told apart, in the file that the plan is. */
+/* test_plan_sites.c - the plan file's calls that are recorded by place. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

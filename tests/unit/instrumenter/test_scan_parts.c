@@ -72,7 +72,7 @@ static int end(void **state)
 	return remove_tree(DIR_NAME);
 }
 
-/* The files in FOLDER but for the lock; ret: the path of the last. */
+/* The files in FOLDER except the lock; ret: the path of the last. */
 static size_t parts_there(char **ret)
 {
 	DIR *d = opendir(FOLDER);
@@ -126,7 +126,7 @@ static void test_kept_once(void **state)
 	assert_string_equal(alone->calls.items[1].callee_file, "/src/h.h");
 }
 
-/* Both units are lost, and nothing of them is known; after they are written again they are not. */
+/* Both units are lost, with all that was known of them; writing them again restores them. */
 static void expect_lost(void)
 {
 	_cleanup_(units_release) units list = { NULL, 0, 0 }, some = { NULL, 0, 0 }, again = { NULL, 0, 0 };

@@ -287,7 +287,7 @@ static void test_put_interval(void **state)
 	location_release(&d.end);
 }
 
-/* What `vprof init` writes is accepted as it is. */
+/* The file that `vprof init` writes is accepted unchanged. */
 static void test_template(void **state)
 {
 	struct diag d = DIAG_INIT;

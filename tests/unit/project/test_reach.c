@@ -2,7 +2,7 @@
 /*
  * test_reach.c - reach_ask() of a process that begins another program all the time.
  *
- * The kernel puts a new program's arguments and environment in place after the program itself.  Who looks in between sees a
+ * The kernel puts a new program's arguments and environment in place after the program itself.  A reader in between sees a
  * process without either.  This program has the symbol of one that was linked with the runtime, and starts itself again
  * and again; reach_ask() looks at it meanwhile.
  */

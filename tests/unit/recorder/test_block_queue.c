@@ -29,7 +29,7 @@ void *__wrap_malloc(size_t size)
 	return memory_is_out && size == CAP ? NULL : __real_malloc(size);
 }
 
-/* Of block i: what zstd cannot make smaller. */
+/* A byte of block i; zstd cannot make them smaller. */
 static unsigned char byte_of(unsigned int i, size_t at)
 {
 	uint64_t h = (i * (uint64_t)CAP + at + 1) * 0x9e3779b97f4a7c15ULL;
@@ -134,7 +134,7 @@ static void all_were_read(struct reader *r, unsigned int cnt)
 	unlink(path);
 }
 
-/* Nothing is read until all have been put in: if one waited for the disk, this would go on for ever. */
+/* The reader starts when all blocks have been put in: if one waited for the disk, this would never end. */
 static void test_waits_for_no_disk(void **state)
 {
 	struct reader r = { .fd = open_pipe() };
@@ -168,7 +168,7 @@ static void test_all_in_order(void **state)
 	}
 }
 
-/* What does not fit is dropped, and no thread waits for it. */
+/* Blocks that do not fit are dropped, and no thread waits for them. */
 static void test_a_full_disk(void **state)
 {
 	struct block_queue *q;

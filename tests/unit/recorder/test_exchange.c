@@ -85,7 +85,7 @@ static bool arrival_of(const struct event *e, size_t read, unsigned long long *r
 	return false;
 }
 
-/* Of the sends among events first .. end - 1, an answer's, the number that are none of it; then that many are the last ones. */
+/* Among the sends of an answer, events first .. end - 1, the number that do not belong to it; these are then the last ones. */
 static size_t late_of(const struct event *e, size_t first, size_t end)
 {
 	size_t late = 0, early = SIZE_MAX, last = first;

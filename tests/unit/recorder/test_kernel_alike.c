@@ -16,7 +16,7 @@ enum { THREADS = 5, EACH = 3000, RECORDS = THREADS * EACH, STACKS = 3 };
 static char path[] = "kernel-XXXXXX";
 static struct writer w;
 
-/* What came of each record, by the definition: what is in it. */
+/* The expected content of each record, by the definition. */
 static struct kernel_off offs[THREADS][EACH];
 static struct kernel_request requests[RECORDS];
 static size_t request_cnt;

@@ -118,7 +118,7 @@ static void test_round_trip(void **state)
 	unlink(path);
 }
 
-/* Stacks: equal ones have one number, and one that nothing is known of is not written. */
+/* Equal stacks have one number; an unknown stack is not written. */
 static void test_stacks(void **state)
 {
 	static struct record_stack r = { .kind = RECORD_STACK, .tid = 7, .pid = 6, .reason = STACK_WAKER,

@@ -167,7 +167,7 @@ static void test_cut(void **state)
 	same(FRAMES_MAX, 0, false);
 }
 
-/* What came twice is given to the kernel: the second time it has the same number. */
+/* A stack that came twice is given to the kernel: the second time it has the same number. */
 static uint32_t known_number(struct stacks *stacks)
 {
 	uint32_t number = stacks_number(stacks, &taken, sizeof(taken));
@@ -263,7 +263,7 @@ static void test_every_instruction(void **state)
 	every_instruction((uintptr_t)qsort, 509, 100);
 }
 
-/* Of very many that come once a new one is that piece of the function; where a thread waits is reported as ever. */
+/* If very many stacks come once, a new one stands for its piece of the function; the place of a wait is reported as ever. */
 static void test_inexact(void **state)
 {
 	struct images *images = images_new();
@@ -294,7 +294,7 @@ static void test_inexact(void **state)
 	free_all(images);
 }
 
-/* Of each address of this program's code, and every 61st of the C library's, as libdw has it. */
+/* The function at each address of this program, and at every 61st of the C library, is the one that libdw finds. */
 static void test_functions(void **state)
 {
 	struct images *images = images_new();

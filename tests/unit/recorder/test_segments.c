@@ -123,7 +123,7 @@ static void test_incomplete(void **state)
 	assert_string_equal(until(&s, UINT64_MAX), "110 120");
 }
 
-/* Who was held up between looking for room and taking it wrote over what nobody had taken. */
+/* A writer that was held up between looking for room and taking it overwrote records that nobody had taken. */
 static void test_overwritten(void **state)
 {
 	struct segments s = begin();
@@ -162,8 +162,8 @@ static void take_next(void *context, const void *record, size_t len)
 	*last = r->ns;
 }
 
-/* What is older than a look: there everything up to what was seen before it.  (The clock is the count itself, as
- * the wanderer's last complete record tells it.) */
+/* segments_take() up to a moment gives all records that were seen before it.  (The clock is the count itself, as
+ * in the wanderer's last complete record.) */
 static void test_wanderer(void **state)
 {
 	struct segments s = begin();

@@ -24,7 +24,7 @@ json_t *json_of(const char *view, const struct view_input *in);
 /* Frees text. */
 void want_text(const char *name, char *text);
 
-/* Of a path like "factors/0/share"; NULL if it is not there. */
+/* The value at a path like "factors/0/share"; NULL if it is not there. */
 json_t *at(json_t *o, const char *path);
 
 void want_string(json_t *o, const char *path, const char *value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_because.c - whom the sentence of --paper blames for a wait, and what it says of the unknown. */
+/* test_because.c - the thread that --paper's sentence blames for a wait, and its words for the unknown. */
 #include <stdio.h>
 
 #include "tests/unit/cmocka_all.h"
@@ -61,7 +61,7 @@ static void test_unknown_in_sentence(void **state)
 			" of flush_log > io wait for the disk (30 %) and unknown (27 %).");
 }
 
-/* What is unknown of a lock's wait: the thread that let go, or, if that is known, the function that it was in. */
+/* The unknown part of a lock's wait: the thread that released it, or, if that is known, the thread's function. */
 static void test_remedies(void **state)
 {
 	_cleanup_(findings_freep) struct findings *f = sample_server();

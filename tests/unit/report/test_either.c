@@ -3,7 +3,7 @@
  * test_either.c - two that offset each other, and two of which an interval has the one or the other.
  *
  * f0 and f1 are all of an interval, so T = f0 + f1, and with the numbers given Var(T) is small: the share of the pair is far
- * below -100 % in both cases, which tells nothing of which it is.
+ * below -100 % in both cases, so the share does not decide between them.
  */
 #include <math.h>
 #include <string.h>

@@ -113,7 +113,7 @@ static void test_endless_tree(void **state)
 }
 
 /* Whatever the findings hold, every format prints something and JSON stays JSON. */
-/* What rounds to nothing has no sign. */
+/* A number that rounds to 0 has no sign. */
 static void test_percents(void **state)
 {
 	char buf[TEXT_MAX];

@@ -76,7 +76,7 @@ static void test_sentences(void **state)
 	want_sentence(none, &o, "No interval was completed: there is nothing to explain.");
 }
 
-/* What comes first is not known: why, and what would tell. */
+/* The first cause is not known: the sentence says why, and what would name it. */
 static void test_unknown_cause(void **state)
 {
 	_cleanup_(findings_freep) struct findings *f = sample_server();
@@ -106,12 +106,12 @@ static void test_unknown_cause(void **state)
 	c->has_waiter = false;
 	want_sentence(f, &o, "Not known what causes 36 % of the variance of 'request' (95 % CI 31 to 41): mostly, it runs in no"
 			" probed function; vprof build --functions all would name it.");
-	f->look.is_one = true;		/* a build would name nothing that a look did not */
+	f->look.is_one = true;		/* a build would name no more than the look did */
 	want_sentence(f, &o, "Not known what causes 36 % of the variance of 'request' (95 % CI 31 to 41): mostly, it runs in no"
 			" function that has a name; debugging symbols of the program, or a longer look, would name it.");
 }
 
-/* What varies before the start is reported after the cause, and the cause is not sure then. */
+/* Variance before the start is reported after the cause, and makes the cause uncertain. */
 static void test_before_start(void **state)
 {
 	_cleanup_(findings_freep) struct findings *f = sample_server();
@@ -150,7 +150,7 @@ static void test_before_start(void **state)
 	json_decref(summary);
 }
 
-/* What makes the answer wrong or uncertain stands before what qualifies it. */
+/* Warnings that make the answer wrong or uncertain come before those that qualify it. */
 static void test_warning_order(void **state)
 {
 	static const char *const codes[] = { "parked", "burst", "few-intervals", "unsolicited", "paused" };

@@ -13,7 +13,7 @@
 #include "tests/unit/report/report_check.h"
 #include "tests/unit/sample_findings.h"
 
-/* Of sample_server(): the wait of log_append is looked below, the rest is settled. */
+/* The refinement of sample_server(): it looks below the wait of log_append, the rest is settled. */
 static struct refinement sample_refinement(struct refine_verdict *verdicts)
 {
 	struct refinement r = { .options = { .max_runs = 12 }, .cost = 0.013 };

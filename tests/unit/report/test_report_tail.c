@@ -77,7 +77,7 @@ static void test_hedges(void **state)
 	json_decref(o);
 }
 
-/* What take long together across the tree; where it is all of a pair of siblings that offset each other, it stands for them. */
+/* Functions across the tree that take long together; if they are all of two siblings that offset each other, they stand for them. */
 static void test_pairs(void **state)
 {
 	_cleanup_(findings_freep) struct findings *f = sample_server();

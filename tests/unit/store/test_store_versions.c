@@ -123,7 +123,7 @@ static void test_over_two(void **state)
 	check_upgrade(&version_3, true);
 }
 
-/* What the version has must be what schema.sql says it is. */
+/* The tables of the version must be those of schema.sql. */
 static void test_new(void **state)
 {
 	struct store *s = open_store(true);

@@ -170,7 +170,7 @@ static void step(struct actor *a)
 	a->now_ns += random_below(&r, 4);
 }
 
-/* What is open at the end, then the end itself. */
+/* Closes the open calls, then ends. */
 static void stop(struct actor *a)
 {
 	for (size_t i = 0; i < a->depth; i++)
@@ -223,7 +223,7 @@ static void write_program(unsigned int seed)
 	}
 }
 
-/* Several chunks a block.  Nobody ended the recording of one in four: up to a third of it is missing. */
+/* Several chunks a block.  The recording of one in four was cut off: up to a third of it is missing. */
 static void write_chunks(unsigned int seed)
 {
 	struct encoder e = { chunk_data, 0, sizeof(chunk_data), false };

@@ -10,7 +10,7 @@
 #include "tests/unit/trace/random_program.h"
 #include "trace/windows/stream.h"
 
-/* What there is of calls for that interval in it. */
+/* A sum over the calls that t has for that interval. */
 static uint64_t sum_calls(const struct trace *t, const struct interval *iv)
 {
 	uint64_t sum = 0;
@@ -24,7 +24,7 @@ static uint64_t sum_calls(const struct trace *t, const struct interval *iv)
 	return sum;
 }
 
-/* Of intervals that ended in the window, which is all that it has to know. */
+/* Compares the calls of intervals that ended in the window; a window has to know no others. */
 static void same_calls(const struct trace *whole, const struct trace_window *w)
 {
 	for (size_t i = 0; i < w->t->intervals.cnt; i++)

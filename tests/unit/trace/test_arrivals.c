@@ -230,7 +230,7 @@ static void test_without_cpu(void **state)
 	trace_free(t);
 }
 
-/* Intervals of two names on one thread are told apart from its reads each by itself. */
+/* Intervals of two names on one thread: each name finds its reads by itself. */
 static void test_names(void **state)
 {
 	struct trace *t;
@@ -271,7 +271,7 @@ static void interval(int64_t start_ns, int64_t end_ns, int64_t arrival_ns)
 				      (long long)start_ns, (long long)end_ns, interval_cnt, (long long)start_ns, (long long)end_ns);
 }
 
-/* Reads cnt requests, then begins and ends begins intervals; known: the first so many are about the reads, in turn. */
+/* Reads cnt requests, then begins and ends begins intervals; known: this number of first intervals are about the reads, in turn. */
 static int64_t reads_then_begins(int64_t ns, int cnt, int begins, int known)
 {
 	int64_t arrivals[4] = { 0 };

@@ -122,7 +122,7 @@ static void set_version(uint32_t version)
 	close(fd);
 }
 
-/* Nothing of another version is read, older or newer: a reader that took it for damage would read a trace that never was. */
+/* A block of another version, older or newer, is refused: a reader that took it for damage would read a trace that never was. */
 static void test_version(void **state)
 {
 	const uint32_t others[] = { 0, TRACE_VERSION + 1, UINT32_MAX };
@@ -189,7 +189,7 @@ static void test_again(void **state)
 
 enum { LARGE = 1 << 15, LARGE_BLOCKS = 40, REPEATED = 200 };
 
-/* What repeats itself, or bytes of which low ones are frequent. */
+/* Bytes that repeat, or random bytes with low values more frequent. */
 static void fill(unsigned char *data, size_t block, bool repeats)
 {
 	unsigned int seed = (unsigned int)block;
@@ -201,7 +201,7 @@ static void fill(unsigned char *data, size_t block, bool repeats)
 	}
 }
 
-/* What became hardly smaller lets the next 15 blocks be stored as they are; all are read as they were. */
+/* After a block that hardly shrinks, the next 15 are stored uncompressed; all are read as they were. */
 static void test_stored(void **state)
 {
 	static unsigned char data[LARGE];
@@ -246,7 +246,7 @@ static uint64_t bytes_of_hard_ones(uint64_t limit)
 	return f.bytes;
 }
 
-/* Who sets a limit wants as much in it as possible. */
+/* A limit on the size means as much trace in it as possible: blocks are compressed. */
 static void test_limit_compresses(void **state)
 {
 	(void)state;

@@ -129,7 +129,7 @@ static void test_limits(void **state)
 	release(&s);
 }
 
-/* What a recorded process's children took is theirs, if they are not recorded. */
+/* CPU time of a recorded process's children counts as theirs if they are not recorded. */
 static void test_children(void **state)
 {
 	struct scans s = { 0 };
@@ -336,7 +336,7 @@ static struct trace *four_intervals(void)
 	return t;
 }
 
-/* T 24, 24, 20, 36: Var 36.  Of f 4, 0, 0, 8: Cov 18; of g as much; of both 4, 4, 0, 16: Cov 36, Var 36. */
+/* T 24, 24, 20, 36: Var 36.  f 4, 0, 0, 8: Cov 18; g the same; both 4, 4, 0, 16: Cov 36, Var 36. */
 static void test_one_factor(void **state)
 {
 	_cleanup_(trace_freep) struct trace *t = four_intervals(), *imported = four_intervals();
@@ -481,7 +481,7 @@ static bool is_queue_named(int64_t queue, int64_t f_own, int64_t g_own)
 	return factor_is_runqueue(factor_to_name(f, function_of(f, "f"), 0.05));
 }
 
-/* Of f's share the run queue has 71, 63, 71 and 71 %, f's body the rest; the largest other part has 40, 60, 60 and 44 % of the queue's. */
+/* The run queue has 71, 63, 71 and 71 % of f's share, f's body the rest; the largest other part has 40, 60, 60 and 44 % of the queue's. */
 static void test_most_is_chance(void **state)
 {
 	(void)state;

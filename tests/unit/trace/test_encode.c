@@ -37,7 +37,7 @@ static void test_bytes(void **state)
 	}
 }
 
-/* What three encode_varint() write, also of more than 56 bits, and where there is hardly room; not a byte beyond it. */
+/* The same bytes as three encode_varint(), also for more than 56 bits, and with hardly any room; not a byte beyond it. */
 static void assert_three_encoded(const uint64_t values[3], const struct encoder *one_by_one)
 {
 	for (size_t cap = 0; cap <= 40; cap++) {
@@ -56,7 +56,7 @@ static void assert_three_encoded(const uint64_t values[3], const struct encoder 
 	}
 }
 
-/* Of all widths: three at once where they end within eight bytes, else nothing is taken. */
+/* All widths: three are decoded at once if they end within eight bytes, else none. */
 static void test_three(void **state)
 {
 	unsigned char data[64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_holds.c - whom a wait for a lock waited for: traces written record by record, read back as tuples worked out by hand.
+ * test_holds.c - which thread a wait for a lock waited for: traces written record by record, read back as tuples worked out by hand.
  */
 #include "tests/unit/raw_trace.h"
 #include "tests/unit/tuples_check.h"
@@ -24,7 +24,7 @@ static void assert_tuples(struct trace *t, const char *expected)
 	read_recs((const struct rec[]){ __VA_ARGS__ },					\
 		  sizeof((const struct rec[]){ __VA_ARGS__ }) / sizeof(struct rec))
 
-/* T3 lets go at 38, T2 takes it at 41: from 38 to 41 the lock is free.  What T2 did before 41 explains nothing. */
+/* T3 lets go at 38, T2 takes it at 41: from 38 to 41 the lock is free.  T2's time before 41 explains nothing. */
 static void test_taken_later(void **state)
 {
 	(void)state;
@@ -160,7 +160,7 @@ static void test_own_lock_nested(void **state)
 		"wakeup 11 12 45\n");
 }
 
-/* The number of who called what blocked stands above the class, and goes to all parts of the wait; one that is no number is none. */
+/* The number of the blocking function's caller stands above the class, and goes to all parts of the wait; an unknown number is none. */
 static void test_caller(void **state)
 {
 	struct trace *t = READ({ 1, EVENT_WAIT, { 30, 50, wait_word(WAIT_LOCK, 8192), 99, waker_serial(2), 45 } },

@@ -3,7 +3,7 @@
  * test_holes.c - damage to a good trace invents nothing: each interval that comes out is one of the undamaged trace, with
  * the same calls, waits and wake-ups, and all that were over before the damage, or began after it, do.
  *
- * Servers at random: four threads take turns, hand intervals to each other, wait for each other.  What is done to their
+ * Servers at random: four threads take turns, hand intervals to each other, wait for each other.  Damage to their
  * trace: blocks are taken out, doubled, exchanged, bits flipped, pages zeroed, bytes cut out, zeros or the trace itself put
  * behind; with the contents at its end or without.
  */
@@ -302,7 +302,7 @@ static struct trace *read_back(const unsigned char *data, size_t cnt)
 	return t;
 }
 
-/* Of all that has to do with the interval but its number. */
+/* A hash of all of the interval's data except its number. */
 static uint64_t print_of(const struct trace *t, const struct interval *v)
 {
 	uint64_t sum = hash_u64(hash_u64(hash_u64(v->name, v->status), v->start_tid), v->end_tid);
@@ -340,7 +340,7 @@ static struct map *prints(const struct trace *t)
 	return all;
 }
 
-/* Nobody says what a block held where the contents are missing. */
+/* If the contents table is missing, the content of a lost block is unknown. */
 static void check_rest(const struct trace *whole, const struct trace *t, const struct map *there)
 {
 	int64_t since_ns = INT64_MAX, until_ns = INT64_MIN;
@@ -360,7 +360,7 @@ static void check_rest(const struct trace *whole, const struct trace *t, const s
 	}
 }
 
-/* The hole that is told spans what is missing, and not much more: a chunk before, and one behind. */
+/* The reported hole covers the missing records, and not much more: one chunk before and one after. */
 static void check_span(const struct trace *t, bool is_narrow)
 {
 	uint64_t since = UINT64_MAX, until = 0;
@@ -386,7 +386,7 @@ static void check_same_in_windows(const struct trace *t)
 	struct diag diag = DIAG_INIT;
 	int e = trace_stream_open(path, NULL, &s, &diag);
 
-	/* What has holes is read as a whole. */
+	/* A trace with holes is read as a whole. */
 	assert_true(t->losses.holes.cnt ? e == TRACE_STREAM_UNFIT : e == 1 || e == TRACE_STREAM_UNFIT);
 	trace_stream_close(s);
 }

@@ -120,7 +120,7 @@ static void test_requests(void **state)
 		"thread " VDA " disk vda\n");
 }
 
-/* The recording is longer than the run: what the disk did before and after is not told. */
+/* The recording is longer than the run: the disk's requests before and after are left out. */
 static void test_requests_before_and_after(void **state)
 {
 	(void)state;
@@ -152,7 +152,7 @@ static void forked(uint32_t tid, uint32_t by, int64_t ns)
 	VEC_ADD(&k.lives, (struct kernel_life){ KERNEL_FORK, tid, 10, by, ns, "t" });
 }
 
-/* 7 makes 8, and later another one of that number; who made 7 is not of the run, and who made 9 the runtime would say. */
+/* 7 creates 8, and later another 8; the creator of 7 is not of the run, and the creator of 9 would be the runtime's to say. */
 static void test_creations(void **state)
 {
 	(void)state;
@@ -177,7 +177,7 @@ static void test_creations(void **state)
 		"thread 4294967304 thread t\n");
 }
 
-/* The second example of kernel_devices.c.  Of interface 3 nobody knows what it was given: busy while 7 waits for it. */
+/* The second example of kernel_devices.c.  The packets given to interface 3 are unknown: it is busy while 7 waits for it. */
 static void test_packets(void **state)
 {
 	(void)state;

@@ -208,7 +208,7 @@ static void poll_once(void)
 	put_rec(&(struct rec)POLL((uint64_t)from, (uint64_t)now));
 }
 
-/* What comes in a turn, in the order in which a loop's effects can be told apart: requests go on and end, others without an interval are
+/* The events of a turn, in the order in which a loop's effects can be distinguished: requests go on and end, others without an interval are
  * served, new ones begin. */
 static void turn(bool says_return)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_merge.c - several traces as one: who is called what, and that it makes no difference to an analysis whether
+ * test_merge.c - several traces as one: the new names and numbers, and that it makes no difference to an analysis whether
  * the parts are merged as a whole or window by window.
  */
 #include "tests/unit/cmocka_all.h"

@@ -121,7 +121,7 @@ static void test_inner_aborted(void **state)
 		{ 1, EVENT_DROP, { 70, 1, 7 } }), NULL), "10-40 request\n50-70 request!\n");
 }
 
-/* What the program gives up itself is counted by itself, with an example; so is a start inside another. */
+/* Intervals that the program aborts are counted separately, with an example; so are starts inside another interval. */
 static void test_aborted(void **state)
 {
 	struct trace *t = read_recs(RECS(B(1, 10, 1, 7, 0), { 1, EVENT_DROP, { 20, 1, 7 } }, B(2, 30, 1, 8, 0),

@@ -71,7 +71,7 @@ static struct trace *end(const struct reader_options *o)
 	return t;
 }
 
-/* Of the time of the function's calls (0: of all), how much is in segments of that state; us. */
+/* The part of the time of the function's calls (NULL: of all) that is in segments of that state; us. */
 static uint64_t told(const struct trace *t, const char *function, enum trace_state state)
 {
 	int64_t sum = 0;
@@ -186,7 +186,7 @@ static void test_computes(void **state)
 	assert_int_equal(t->off_cpu.placed_ns + t->off_cpu.runnable_ns + t->off_cpu.unplaced_ns, 0);
 }
 
-/* A wait that is told is off the CPU, too, and its time in the run queue is in it. */
+/* A recorded wait is time off the CPU, too, and includes its time in the run queue. */
 static void test_known_waits(void **state)
 {
 	_cleanup_(trace_freep) struct trace *t = NULL;
@@ -279,7 +279,7 @@ static void test_looked_at_late(void **state)
 	assert_int_equal(t->off_cpu.unplaced_ns, 0);
 }
 
-/* Nobody saw it between 5,000 and its end: as long in the run queue as before, for the same work. */
+/* No look at it between 5,000 and its end: it was in the run queue as long as before, for the same work. */
 static void test_hardly_looked_at(void **state)
 {
 	_cleanup_(trace_freep) struct trace *t = NULL;
@@ -296,7 +296,7 @@ static void test_hardly_looked_at(void **state)
 	assert_in_range(told(t, NULL, STATE_RUNNABLE), 10300, 10700);
 }
 
-/* Nothing but the accounts at its ends: so much is off, and it can only be in what is long. */
+/* Only the accounts at its start and end: they give the time off the CPU, which can only be in a long segment. */
 static void test_short_thread(void **state)
 {
 	_cleanup_(trace_freep) struct trace *t = NULL;
@@ -354,7 +354,7 @@ static void test_nobody_looked(void **state)
 	assert_in_range(t->off_cpu.unplaced_ns, 2000000, 2020000);
 }
 
-/* Nobody looked at a thread of 9,000 that took 3,000 and never left its CPU to wait: the rest it was in the run queue. */
+/* No look at a thread of 9,000 that ran for 3,000 and never left its CPU to wait: it was in the run queue for the rest. */
 static void test_never_slept(void **state)
 {
 	(void)state;
@@ -388,7 +388,7 @@ static void test_never_slept_seen(void **state)
 	assert_int_equal(told(t, "work", STATE_OTHER), 0);
 }
 
-/* The kernel's side knows: nothing of it is told twice. */
+/* The kernel's side has these times: none is reported twice. */
 static void test_kernel_knows(void **state)
 {
 	static const struct reader_options options = { .kernel_knows = true };

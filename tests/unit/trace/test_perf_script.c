@@ -132,7 +132,7 @@ static void test_lock(void **state)
 	assert_false(stats.no_syscalls);
 }
 
-/* Wanted is w alone: who woke it has a name. */
+/* Only w is selected: its waker still has a name. */
 static void test_choice(void **state)
 {
 	static const char *const comms[] = { "w" };
@@ -363,7 +363,7 @@ static void assert_other(size_t number, const char *line, const char *expected)
 	assert_tuples(text, NULL, expected);
 }
 
-/* Without sched_waking: who ran on the CPU that the thread was woken for may be a bystander. */
+/* Without sched_waking: the thread that ran on the CPU of the wakeup may be a bystander. */
 static void test_wakeup_only(void **state)
 {
 	static const char no_waker[] = "vprof-tuples 1\nsegment 40 - 1000 2000 running\nsegment 40 - 2000 7000 lock\n"

@@ -66,7 +66,7 @@ static void test_taken_between(void **state)
 		"wakeup 11 12 45\n");
 }
 
-/* A hundred times others were quicker: the first 64 hold-ups are told apart, the rest is the last one's. */
+/* A hundred times others were quicker: the first 64 hold-ups are recorded one by one, the rest counts as the last one's. */
 static void test_starved(void **state)
 {
 	struct trace *t;
@@ -96,14 +96,14 @@ static void test_waker_by_tid(void **state)
 		"segment 11 - 20 50 cond\n"
 		"segment 12 - 5 45 running\n"
 		"wakeup 11 12 45\n");
-	/* Nobody wakes himself. */
+	/* No thread wakes itself. */
 	assert_tuples(READ({ 1, EVENT_WAIT, { 20, 50, WAIT_LOCK, 99, waker_serial(1), 45 } },
 			   { 1, EVENT_WAIT, { 50, 70, WAIT_COND, 98, waker_tid(11), 66 } }),
 		"vprof-tuples 1\nsegment 11 - 20 50 lock\nsegment 11 - 50 70 cond\n");
 }
 
-/* A wait that its own time-out ended: the timer is its waker.  A home-made lock that polls: who let it go at 45 is the outer
- * wait's, whatever times out inside. */
+/* A wait that its own time-out ended: the timer is its waker.  A home-made lock that polls: its releaser at 45 is the outer
+ * wait's waker, whatever times out inside. */
 static void test_time_out(void **state)
 {
 	(void)state;
@@ -206,8 +206,8 @@ static void test_nested_intervals(void **state)
 		"work 2 rows 5\n");
 }
 
-/* BEGIN again, when nobody works on the older: that is aborted.  END twice: the second is ignored, counted.  One stays
- * open.  What is nested is in test_nesting.c. */
+/* BEGIN again, when no thread works on the older interval: the older one is aborted.  END twice: the second is ignored, counted.  One stays
+ * open.  Nested intervals are in test_nesting.c. */
 static void test_pairs(void **state)
 {
 	struct trace *t = READ({ 1, EVENT_BEGIN, { 10, 1, 7, 0 } },
@@ -235,8 +235,8 @@ static void test_pairs(void **state)
 		"segment 11 4 42 45 running\n");
 }
 
-/* Two workers forked by one parent have a request each, both at address 7: two intervals.  What
- * the parent began goes on in its child 20, and is no interval of process 30. */
+/* Two workers forked by one parent have a request each, both at address 7: two intervals.  The
+ * parent's interval goes on in its child 20, and is no interval of process 30. */
 static void test_processes(void **state)
 {
 	struct trace *t = READ({ 1, EVENT_BEGIN, { 10, 1, 5, 0 } },
@@ -421,7 +421,7 @@ static void test_clock(void **state)
 		"invocation 12 - function-1 4000100 4000200\n");
 }
 
-/* 300,000 bytes are three of zstd's blocks; who reads them does not know that they were never compressed. */
+/* 300,000 bytes are three of zstd's blocks; their reader cannot see that they were never compressed. */
 static void test_in_haste(void **state)
 {
 	static unsigned char data[300000];

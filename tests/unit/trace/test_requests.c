@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_requests.c - whose a thread's time is, of requests on sockets (trace/kernel/requests.h): by hand, and of random ones
+ * test_requests.c - which request on a socket owns a thread's time (trace/kernel/requests.h): by hand, and of random ones
  * against the definition, nanosecond by nanosecond.
  */
 #include "analysis/analyze.h"
@@ -275,8 +275,8 @@ struct turn_of {
 	int64_t read_ns, sent_ns;
 };
 
-/* Whose the nanosecond that ends at ns is: 0 nobody's, else 1 + the exchange; -1: of several.  The latest to be read has it, until
- * it is answered or an answer was sent; then it is of all that are not answered yet. */
+/* The owner of the nanosecond that ends at ns: 0 none, else 1 + the exchange; -1: several.  The exchange read last owns it, until
+ * it is answered or an answer was sent; then all that are not answered yet own it. */
 static int owner_at(const struct turn_of *x, size_t cnt, int64_t ns)
 {
 	int64_t latest_ns = -1, at_ns = ns - 1;

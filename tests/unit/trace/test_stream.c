@@ -86,7 +86,7 @@ static void test_given_up(void **state)
 	VEC_RELEASE(&chunks);
 }
 
-/* What was written, in the smallest windows. */
+/* The smallest windows show the trace that was written. */
 static void same_in_windows(void)
 {
 	_cleanup_(trace_freep) struct trace *whole = NULL;
@@ -202,7 +202,7 @@ static void test_woken_long_ago(void **state)
 	same_in_windows();
 }
 
-/* What was under way when the recording paused is cut, whenever it ends: such a trace is read as a whole. */
+/* Whatever is under way when the recording pauses is cut, whenever it ends: such a trace is read as a whole. */
 static void test_unfit(void **state)
 {
 	struct trace_stream *s = NULL;

@@ -147,7 +147,7 @@ static const struct wakeup *latest_wakeup(const struct trace *t, const struct se
 	return ret;
 }
 
-/* What the thread was at that moment, or NULL. */
+/* The thread's segment at that moment, or NULL. */
 static const struct segment *segment_at(const struct trace *t, uint64_t tid, int64_t ns)
 {
 	for (size_t i = 0; i < t->segments.cnt; i++) {

@@ -125,7 +125,7 @@ static void test_cause(void **state)
 		if (f->causes.items[i].peer && strcmp(f->causes.items[i].peer, "127.0.0.1:5432") == 0)
 			slow_share = f->causes.items[i].share;
 	/* T = 20 + s; s is 500 in 10 of 40, else 100.  X, the slow server's part, is 498 or 0 and Y, the other's, 0 or 98, both
-	 * but for the 2 from the wake-up on: Cov(X,T)/Var(T) = 498/400. */
+	 * less the 2 from the wake-up on: Cov(X,T)/Var(T) = 498/400. */
 	assert_float_equal(slow_share, 498. / 400, .01);
 	assert_string_equal(f->causes.items[0].peer, "127.0.0.1:5432");
 	trace_free(t);

@@ -66,7 +66,7 @@ static void test_across_threads(void **state)
 	virtual_release(&v);
 }
 
-/* A thread that told nothing in a block has the shift of all at its beginning, whatever it told before. */
+/* A thread without a record in a block starts it with everybody's shift, whatever it recorded before. */
 static void test_next_block(void **state)
 {
 	struct virtual_trace v;
@@ -225,7 +225,7 @@ static void test_trace(void **state)
 	VEC_ADD(&t->shifts, (struct trace_shift){ 1, 100, 0 });
 	VEC_ADD(&t->shifts, (struct trace_shift){ 1, 200, 50 });
 	VEC_ADD(&t->shifts, (struct trace_shift){ 2, 160, 0 });
-	VEC_ADD(&t->shifts, (struct trace_shift){ 2, 250, 100 });	/* told too much: its clock stands still */
+	VEC_ADD(&t->shifts, (struct trace_shift){ 2, 250, 100 });	/* too large a shift: its clock stands still */
 	add_interval(t, 7, 110, 210);	/* 105 .. 160 */
 	add_interval(t, 6, 30, 70);	/* in a block that was repeated */
 	add_interval(t, 8, 155, 220);	/* began too late */
@@ -235,7 +235,7 @@ static void test_trace(void **state)
 	VEC_ADD(&t->segments, (struct segment){ 1, 7, 100, 200, STATE_RUNNING, 0 });
 	VEC_ADD(&t->segments, (struct segment){ 2, 7, 170, 200, STATE_RUNNING, 0 });	/* nothing is left of it */
 	VEC_ADD(&t->segments, (struct segment){ 2, 7, 100, 210, STATE_LOCK, 0 });
-	VEC_ADD(&t->segments, (struct segment){ 3, 7, 100, 210, STATE_LOCK, 0 });	/* of a thread that told nothing */
+	VEC_ADD(&t->segments, (struct segment){ 3, 7, 100, 210, STATE_LOCK, 0 });	/* of a thread without a record */
 	VEC_ADD(&t->invocations, (struct invocation){ 1, 7, 0, CALL_SITE_NONE, 50, 250, 0 });
 	VEC_ADD(&t->wakeups, (struct wakeup){ 2, 1, 210 });
 	assert_int_equal(trace_put_in_virtual_time(t, 0, 500), 1);

@@ -81,7 +81,7 @@ static void test_order(void **state)
 	}
 }
 
-/* So few that nothing else tells that they are out of order: any two or three, in one chunk or in two. */
+/* Any two or three records out of order, in one chunk or in two: too few to be noticed otherwise. */
 static void test_few(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * test_wanted.c - of a trace of which only some stretches are read, these are what they are in the whole, wherever the reading begins.
+ * test_wanted.c - stretches read from a trace equal the same stretches of the whole trace, wherever the reading begins.
  *
  * Random programs (random_program.h).  Windows are a few records long.
  */
@@ -188,7 +188,7 @@ static void same_spans(const struct trace_window *w, const struct interval *want
 	for (size_t i = 0; i < cnt; i++) {
 		uint64_t sum;
 
-		/* What runs is cut where the window ends, at a moment perhaps. */
+		/* An interval that is under way is cut at the window's end, perhaps to length 0. */
 		if (wanted[i].end_ns <= w->before_ns || wanted[i].end_ns > w->until_ns || wanted[i].start_ns == wanted[i].end_ns)
 			continue;
 		assert_true(map_get(span_sums, wanted[i].sid, &sum));
@@ -456,7 +456,7 @@ static void write_other(unsigned int seed)
 	trace_free(read_trace(NULL));
 }
 
-/* Of another trace, under other options, damaged, or not there. */
+/* Saved states of another trace, of other options, damaged or missing ones are not used. */
 static void test_not_of_it(void **state)
 {
 	const struct reader_options inner = { .inner = (const char *const[]){ "x" }, .inner_cnt = 1 };

@@ -54,7 +54,7 @@ static int64_t take_intervals(struct trace *window, const struct trace *t, int64
 	return low_ns;
 }
 
-/* Where the thread's segment that is under way at low_ns began. */
+/* The start of the thread's segment that is under way at low_ns. */
 static int64_t segment_start(const struct trace *t, uint64_t tid, int64_t low_ns)
 {
 	for (size_t i = 0; i < t->segments.cnt; i++) {

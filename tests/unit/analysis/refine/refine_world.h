@@ -30,7 +30,7 @@ const char *world_recorded(const struct world *w);
 /* One step with f, which is freed. */
 enum refine_stop world_step(struct world *w, struct findings *f);
 
-/* What a run found: the interval is node 0, its variance 1.  Returned are ids. */
+/* The findings of a run: the interval is node 0, its variance 1.  The functions return ids. */
 struct findings *found_new(uint64_t cnt, double mean_ns);
 uint32_t found_node(struct findings *f, const struct world *w, enum node_kind kind, char name,
 		    uint32_t parent, double share, double calls);

@@ -131,7 +131,7 @@ static void test_closed_but_unresolved(void **state)
 	}
 }
 
-/* Nothing is above 5 %; 4 % -+ 12 may be well above: to come down to 10 % the half width must be 6. */
+/* No factor is above 5 %, but 4 % -+ 12 may be well above: the half width must be 6 for an upper end of 10 %. */
 static void test_nothing_but_unresolved(void **state)
 {
 	static const char *const names[] = { "r", "a", NULL };

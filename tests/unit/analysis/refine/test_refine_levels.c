@@ -21,7 +21,7 @@ static void test_wide_census(void **state)
 	refinement_free(w.r);
 }
 
-/* So is the first level below a body; f, below that, waits for another run: b to e are more than three new functions. */
+/* The first level below a body is taken whole, too; f, below that, waits for another run: b to e are more than three new functions. */
 static void test_wide_scope(void **state)
 {
 	static const char *const names[] = { "r", "a", "b", "c", "d", "e", "f", NULL };

@@ -2,8 +2,8 @@
 /*
  * test_refine_search.c - the whole search, on random programs of which the truth is known.
  *
- * Function 0 is the interval's.  Each of the others is called by some in the call graph, also in circles.  What is really called
- * is a tree in that graph, a part of it; half of the variance is running time of one of its functions, the other half one waits
+ * Function 0 is the interval's.  Each of the others is called by some in the call graph, also in circles.  The real call tree
+ * is a part of that graph; half of the variance is running time of one of its functions, the other half one waits
  * because of one, which another interval called.  A run with a plan finds what the definition says: what a function without a
  * probe does is its caller's; of a wait it also knows the function.  However the program looks, the search ends with all three,
  * no later than one run for each level down to the deepest and two more, and a run has no more than LIMIT new functions that no

@@ -355,7 +355,7 @@ static enum refine_left_why left_of(struct world *w, char name)
 	return why;
 }
 
-/* What cannot be recorded is no reason for another run, and is reported. */
+/* A function that cannot be recorded is reported, and is no reason for another run. */
 static void test_left(void **state)
 {
 	static const char *const names[] = { "handle", "slow", NULL };
