@@ -2,7 +2,7 @@
 /*
  * analyzer.c - rows and sums, window by window.
  *
- * Of a window only these are kept: a row for each interval that ended in it, exact sums over these rows, and which
+ * The analyzer keeps of each window: a row for each interval that ended in it, exact sums over these rows, and which
  * functions were seen in which.  Example: windows [0,100] and [100,200], intervals [20,60] and [80,150]: the first
  * window yields the first row; the second, which has what was under way at 80 as well, the other one.
  */
@@ -89,7 +89,7 @@ struct taking {
 	noted_works works;
 };
 
-/* Where the works of the interval begin; works are sorted by SID. */
+/* Index of the interval's first work; works are sorted by SID. */
 static size_t first_work(const struct trace *t, uint64_t sid)
 {
 	return partition_point(i, t->works.cnt, t->works.items[i].sid < sid);

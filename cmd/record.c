@@ -107,7 +107,7 @@ static int take_requests(struct record_options *o)
 	return take_stacks(o);
 }
 
-/* Of a running process without the runtime only the kernel's side can be recorded. */
+/* A running process without the runtime can only be recorded by the kernel's side. */
 static int take_kernel(struct record_options *o)
 {
 	if (!kernel_mode_parse(arg_kernel, &o->kernel))
@@ -177,7 +177,7 @@ static int take_keep(struct record_options *o)
 	return EXIT_DONE;
 }
 
-/* What is kept has to reach back further than a window, and one that is not digested yet. */
+/* The kept part has to reach back further than a window, and one that is not digested yet. */
 enum { WINDOWS_KEPT = 2 };
 
 /* A recording with digests does not end at --limit: it keeps that much of the trace, and of digests that were not sent. */

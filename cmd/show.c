@@ -80,7 +80,7 @@ static void material_release(struct material *m)
 
 /* ---- what a view needs ---- */
 
-/* Whose intervals --origin chooses from. */
+/* The run from whose intervals --origin chooses. */
 static int find_run(struct material *m, const char *text, bool of_intervals, struct diag *reterr)
 {
 	int r = shown_run_find(m->store, text, of_intervals, &m->run, reterr);
@@ -425,7 +425,7 @@ static int choose_causes(const struct view **v)
 	return EXIT_DONE;
 }
 
-/* What it prints is a file's text, not a run's. */
+/* Prints a file's text; needs no run. */
 static int show_source_only(const struct args *words)
 {
 	if (words->cnt > 2)

@@ -43,7 +43,7 @@ struct drainer {
 					 * not running */
 	uint64_t record_cnt;		/* in records; the earliest and the latest of them (ticks) */
 	uint64_t record_since, record_until;
-	uint64_t record_losses, record_lost;	/* of these, LOSS events, and how many records those tell of */
+	uint64_t record_losses, record_lost;	/* of these, LOSS events, and the number of records that those report */
 	uint64_t dropped_cnt, dropped_since, dropped_until;	/* records for which the file had no room */
 	uint64_t dropped_lost;		/* lost records that the dropped LOSS events reported */
 	struct contents contents;

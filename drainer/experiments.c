@@ -2,7 +2,7 @@
 /*
  * experiments.c - see experiments.h.
  *
- * Of each chunk it is known up to where it was looked at.  A record that is not complete ends a look; in a full chunk it is
+ * Each chunk has a mark up to which it was read.  An incomplete record ends a reading; in a full chunk it is
  * a hole, and others follow.
  */
 #include <errno.h>
@@ -287,7 +287,7 @@ const char *drainer_label_name(const struct drainer *d, uint64_t label)
 	return memchr(d->arena.text + at, '\0', ARENA_TEXT_BYTES - at) ? d->arena.text + at : NULL;
 }
 
-/* Anything can stand in the arena, which the program writes; a process that has it mapped takes part.  Of some file systems
+/* Anything can stand in the arena, which the program writes; a process that has it mapped takes part.  On some file systems
  * the device in maps is not that of stat(). */
 static bool maps_arena(uint32_t pid, const char *name, uint64_t inode)
 {

@@ -25,7 +25,7 @@ struct drainer_target {
 	size_t key_cnt;
 };
 
-/* What the kernel's recorder sees of waits for disks; kept until drainer_close().  Processes inherit fd, a descriptor of the table. */
+/* The kernel recorder's table of waits for disks; kept until drainer_close().  Processes inherit fd, a descriptor of the table. */
 struct drainer_waits {
 	const struct device_wait *table;
 	uint64_t number;
@@ -105,7 +105,7 @@ void drainer_kill(const struct drainer *d, int number);
 /* ... and to the command. */
 void drainer_kill_child(const struct drainer *d, int number);
 
-/* Of the trace's clock; 0: not known yet. */
+/* The trace clock's ns per tick; 0: not known yet. */
 double drainer_ns_per_tick(const struct drainer *d);
 
 struct drainer_experiment_state drainer_experiment_state(const struct drainer *d);

@@ -89,7 +89,7 @@ static int argument_cnt(const struct btf *btf, const char *tracepoint)
 	return btf_is_func_proto(type) ? btf_vlen(type) - 1 : -1;	/* without the first: void * */
 }
 
-/* Where a member begins in its structure, in bytes; negative: there is none. */
+/* The offset of a member in its structure, in bytes; negative: there is none. */
 static long member_offset(const struct btf *btf, const char *structure, const char *member)
 {
 	int id = btf__find_by_name_kind(btf, structure, BTF_KIND_STRUCT);

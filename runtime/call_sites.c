@@ -4,7 +4,7 @@
  *
  *	f(f(x)) in g	g leaves outer, g leaves inner; f takes inner, f takes outer
  *
- * What was left counts only while its caller is the innermost recorded call, for the function that it was left for.  The latest one
+ * A noted place counts only while its caller is the innermost recorded call, and only for its callee.  The latest one
  * is taken, and those above it are dropped: their calls never came to be recorded (a longjmp, an exception).
  */
 #include "runtime/causal/causal.h"

@@ -485,7 +485,7 @@ unsigned long long thread_enter(unsigned int site, unsigned long address, unsign
 	bool ready = !thread_self.busy && thread_ready(), is_target = site & CAUSAL_GATE;
 	unsigned long long call;
 
-	/* On a signal's own stack, addresses do not tell who called whom. */
+	/* On a signal's own stack, addresses do not show the order of calls. */
 	if (ready && address < vprof_self.high && address >= stacks_low())
 		while (is_left_behind(site >> 8, address, caller))
 			close_frame();

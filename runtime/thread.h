@@ -3,8 +3,8 @@
  * thread.h - a thread of the user's program, as the runtime knows it, and how it logs.
  *
  * A thread gets a slot (with a shadow stack) and a chunk when it first logs something, and gives
- * both back when it ends.  Nothing here allocates, locks, or makes a system call, but for that
- * first time.  A signal handler that interrupts a thread while it attaches or detaches finds busy
+ * both back when it ends.  Only that first time allocates, locks, or makes a system
+ * call.  A signal handler that interrupts a thread while it attaches or detaches finds busy
  * set, and logs nothing.
  *
  * Not recording is never an error: every function may find that there is no arena, no slot or no
@@ -70,7 +70,7 @@ struct thread {
 	struct thread_ids ids;
 	struct thread_label labels[THREAD_LABELS];	/* innermost last */
 	struct thread_hold holds[THREAD_HOLDS];
-	unsigned int left_cnt;		/* ever, but for those taken; the last few are kept */
+	unsigned int left_cnt;		/* all so far, without those taken; the last few are kept */
 	struct thread_left left[THREAD_LEFT];
 };
 
@@ -89,7 +89,7 @@ void thread_log_account(void);
 /* Tries to reopen a closed gate; true: it is open. */
 bool thread_reopen(void);
 
-/* Whether the thread is on the stack of its last call; mostly the address of our own frame tells. */
+/* Whether the thread is on the stack of its last call; mostly the address of our own frame decides it. */
 static inline bool thread_is_here(void)
 {
 	unsigned long here = (unsigned long)__builtin_frame_address(0);

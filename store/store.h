@@ -99,7 +99,7 @@ struct run {
 	enum run_status status;
 	int exit_status;		/* of the user's command */
 	uint64_t interval_cnt, function_cnt, lost_records;
-	const char *origin;		/* not kept: of a merged run only the intervals from that host or run; NULL: all */
+	const char *origin;		/* not kept: only the intervals of a merged run from that host or run; NULL: all */
 };
 void run_release(struct run *r);
 

@@ -63,7 +63,7 @@ static bool is_magic(const unsigned char *at)
 	return magic == TRACE_BLOCK_MAGIC;
 }
 
-/* Where a block begins, between `at` and limit; limit: nowhere. */
+/* The begin of a block between `at` and limit; limit: none. */
 static uint64_t search(struct walk *w, uint64_t at, uint64_t limit)
 {
 	unsigned char bytes[SEARCH_BYTES];

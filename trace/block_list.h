@@ -6,7 +6,7 @@
  *
  *	1 2 (zeros) 5 6		1, 2, 5, 6: blocks 3 and 4 are missing
  *	1 2 4 3 5		sorted
- *	1 2 (the first half of 3) 4	3 is damaged; its head tells what it held
+ *	1 2 (the first half of 3) 4	3 is damaged; its head says what it held
  *
  * A block is recognised by the checksum of its place.  Its contents may still be damaged: blocks_next() checks them.
  */

@@ -80,7 +80,7 @@ bool blocks_have_holes(const struct blocks *b);
 /* The next block; false at the end. *ret_err is 0. */
 bool blocks_next(struct blocks *b, int *ret_err, struct diag *reterr);
 
-/* What the file holds, by its blocks' heads. */
+/* A hash of the file's content, by its blocks' heads. */
 uint64_t blocks_identity(const struct blocks *b);
 
 /* The block at byte at, which blocks_next() yielded before: its checksum is not verified again, unless b.checks_again; the last few

@@ -253,7 +253,7 @@ struct stack_span {
 	uint32_t stack;			/* index into trace.call_stacks */
 };
 
-/* A stack by its functions, of which those of system libraries below the program's own are left out, but for the first. */
+/* A stack by its functions; those of system libraries below the program's own are left out, except the first. */
 struct chain {
 	uint32_t parent;		/* index into trace.chains; 0 is the empty one */
 	uint32_t function;		/* index into trace.functions */
@@ -273,7 +273,7 @@ struct request {
 	uint32_t bytes_in, bytes_out;
 };
 
-/* What a look at requests has besides them. */
+/* Data of a look at requests besides the requests. */
 struct look {
 	bool is_one;			/* functions are those of stacks, and requests are intervals */
 	int64_t sample_ns;		/* mean period of the samples; 0: there are none */
@@ -334,7 +334,7 @@ struct off_cpu {
 	uint64_t placed_ns;		/* off the CPU for an unknown reason: segments of state other */
 	uint64_t runnable_ns;		/* in the run queue: segments of state runnable */
 	uint64_t unplaced_ns;		/* off the CPU at an unknown time: counted as running */
-	uint64_t run_ns, delay_ns;	/* of all threads whose accounts were looked at from outside: on a CPU, in the run queue */
+	uint64_t run_ns, delay_ns;	/* of all threads whose accounts were read from outside: on a CPU, in the run queue */
 };
 
 struct cpu_user {
@@ -383,7 +383,7 @@ struct away {
 	uint32_t kernel_tid;			/* 0: the same as before */
 };
 
-/* Of a run of causal experiments: by how much the thread's virtual clock was behind then (trace/causal/in_virtual_time.h). */
+/* In a run of causal experiments: the lag of the thread's virtual clock at ns (trace/causal/in_virtual_time.h). */
 struct trace_shift {
 	uint64_t tid;
 	int64_t ns, shift_ns;
@@ -397,7 +397,7 @@ struct faster_block {
 };
 
 /*
- * Of a run that noted every synchronisation (record --order): a lock was taken, by one or with other readers, and let go; a
+ * In a run that noted every synchronisation (record --order): a lock was taken, by one or with other readers, and let go; a
  * semaphore was posted; a thread came to a barrier (at since_ns) and went on (at ns).
  *
  *	T1 takes m at 10; T2 asks for it at 20, gets it at 52: { T2, 52, 20, m, SYNC_TAKE }; T1 let it go at 50

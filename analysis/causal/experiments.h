@@ -32,7 +32,7 @@ const char *gain_metric_key(enum gain_metric m);
 bool gain_metric_parse(const char *name, enum gain_metric *ret);
 double gain_metric_quantile(enum gain_metric m);		/* 0.99; 0: the metric is not a quantile */
 
-/* What is made faster.  Only a replay (replay.h) accepts the last four. */
+/* The kinds of targets.  Only a replay (replay.h) accepts the last four. */
 #define ASKED_KINDS(X)	\
 	X(FUNCTION, "function")	\
 	X(BODY,	    "body")	\

@@ -3,7 +3,7 @@
  * replay.c - runs strands as discrete events.
  *
  * A heap holds the strands that will continue at a known time.  The earliest one continues, for as long as it stays the earliest.
- * A strand that waits for a resource or an event is in the list of that resource or event; who releases it puts it into the heap.
+ * A strand that waits for a resource or an event is in its list; the release moves it into the heap.
  */
 #include "analysis/causal/replay.h"
 
@@ -146,7 +146,7 @@ static void give_cpu(struct world *w, uint32_t strand, int64_t now)
 	heap_add(w, next, now);
 }
 
-/* A part of the step at a time, so that nobody who comes meanwhile waits for longer than a slice. */
+/* Does a part of the step at a time, so that a strand that comes meanwhile waits for at most a slice. */
 static enum then work(struct world *w, uint32_t strand, const struct replay_step *step, int64_t *now)
 {
 	struct state *s = &w->states[strand];

@@ -19,8 +19,8 @@
  *
  * With cpu_cnt CPUs a strand keeps its CPU until it is off or waits; after slice_ns it goes to the end of the queue, if others wait there.
  *
- * A TAKE with a time is that of a lock whose waiters sleep: who lets it go wakes the one that waited longest, which takes that long
- * to come back and then tries again; who asks meanwhile gets it before.  Who need not wait loses no time.
+ * A TAKE with a time is that of a lock whose waiters sleep: the release wakes the strand that waited longest, which takes that long
+ * to come back and then tries again; a strand that asks meanwhile gets the lock first.  A strand that need not wait loses no time.
  */
 #ifndef ANALYSIS_CAUSAL_REPLAY_H
 #define ANALYSIS_CAUSAL_REPLAY_H

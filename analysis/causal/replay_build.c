@@ -191,7 +191,7 @@ static bool is_of_device(const struct build *b, uint32_t thread, const struct se
 	return false;
 }
 
-/* Time in the run queue is gone; of so many CPUs, the replay says itself who waits. */
+/* Whether to leave out recorded time in the run queue: it is the target, or the replay decides which strands wait for the CPUs. */
 static bool is_without_runqueue(const struct build *b)
 {
 	return b->q->kind == ASKED_RUNQUEUE || b->q->kind == ASKED_CPUS;
@@ -368,8 +368,8 @@ static void add_marks_until(struct build *b, struct walk *w, int64_t until_ns)
 }
 
 /*
- * A thread may release another one in the call in which it then waits itself: a send wakes the reader, and waits for room.  What
- * it did before its own release comes before the wait; else both would wait for ever.
+ * A thread may release another one in the call in which it then waits itself: a send wakes the reader, and waits for room.  Its
+ * work before its own release comes before the wait; else both would wait for ever.
  */
 static void add_wait_with_marks(struct build *b, uint32_t thread, size_t segment, struct walk *w, int64_t at, int64_t end)
 {

@@ -55,8 +55,8 @@ static void add_frame(struct walk *w, size_t first, const struct node *n)
 		VEC_ADD(&w->frames, number);
 }
 
-/* Of a wait, its function is the node above; those to blame for one are below it.  Functions of system libraries are what somebody does,
- * and no cause, unless they are all there is. */
+/* The function of a wait is the node above; the functions to blame for it are below.  Functions of system libraries are somebody's work,
+ * and no cause, unless there are no others. */
 static void add_path(struct walk *w, const struct findings *f, struct carried *leaf)
 {
 	const struct node *n = &f->nodes.items[leaf->doer];
@@ -216,7 +216,7 @@ static bool is_of_one_kind(const struct walk *w, size_t begin, size_t end)
 	return most >= ONE_KIND * all;
 }
 
-/* What it calls, and itself, have of the share what they have of the time. */
+/* Whether its callees, and it itself, have the same part of the share as of the time. */
 static bool is_alike(const struct walk *w, size_t begin, size_t end, struct sum whole)
 {
 	double off = 0;

@@ -2,7 +2,7 @@
 /*
  * carrier.h - the functions that carry what is below them, where functions are those of stacks.
  *
- * Private to analysis/.  What one command of a server does is in many small functions, and some of these serve all commands.  So the
+ * Private to analysis/.  The work of one command of a server is in many small functions, and some of these serve all commands.  So the
  * doer is not the innermost function.  It is the lowest function that still has nearly all of what is one cause.  In a function:
  *
  *	one of what it calls, wherever, has nearly all of the cause, and	that is it, and the same is asked there; the highest is first

@@ -103,7 +103,7 @@ static bool is_preempted(const struct node *n)
 	return n && n->is_wait && n->wait == STATE_RUNNABLE && n->function;
 }
 
-/* What waits in a function of a system library is the function of the program's that called it. */
+/* The function that waits, for a wait in a system library: the program's function that called the library. */
 static const struct node *caller_of_library(const struct findings *f, const struct node *n)
 {
 	const struct node *at = n;
@@ -264,7 +264,7 @@ static int by_doer(const void *pa, const void *pb)
 
 typedef VEC(struct doer) doer_list;
 
-/* Returns for each leaf the number of its doer.  The caller frees it.  Of two doers in the list the texts may be equal all the same. */
+/* Returns for each leaf the number of its doer.  The caller frees it.  Two doers in the list may still have equal texts. */
 static uint32_t *find_doers(const struct leaf *leaves, size_t cnt, doer_list *doers)
 {
 	uint32_t *ret = xcalloc(cnt + 1, sizeof(*ret)), recent[RECENT_DOERS] = { 0 };	/* by their texts: their number, plus one */

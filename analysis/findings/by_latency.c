@@ -3,7 +3,7 @@
  * by_latency.c - the order of intervals by latency, which all views of single intervals begin with.
  *
  * There are millions, so they are not compared: passes put them in order of eleven bits each, the lowest first, and leave those with
- * equal bits in the order in which they were.  What all latencies have in common takes no pass.
+ * equal bits in the order in which they were.  Bits that all latencies have in common take no pass.
  */
 #include <stdlib.h>
 #include "analysis/findings/findings.h"

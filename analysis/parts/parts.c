@@ -165,7 +165,7 @@ static void sum_batch(void *arg, const struct row_batch *b)
 	}
 }
 
-/* Where there are no rows. */
+/* If there are no rows: takes the sums of the place. */
 static void take_place(struct part_maker *s, uint32_t place, uint32_t part)
 {
 	const struct place_sums *from = s->a->sums;

@@ -3,8 +3,8 @@
  * before_start.h - what the threads that began intervals did before, since they last waited for a connection.
  *
  * Private to analysis/.  A thread polls until 30, saves from 31 to 71 and begins an interval at 72: the request may have come at any time
- * since 30, so at most 42 went before the interval, 40 of them by save.  Whose time it was, only those intervals say whose
- * whole time before is in one window.
+ * since 30, so at most 42 went before the interval, 40 of them by save.  Only intervals whose whole time before is in
+ * one window say whose time it was.
  */
 #ifndef ANALYSIS_PASS_BEFORE_START_H
 #define ANALYSIS_PASS_BEFORE_START_H

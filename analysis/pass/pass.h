@@ -27,7 +27,7 @@ struct analysis {
 	struct findings *f;
 };
 
-/* What rows, or the sums in their place, are cut into. */
+/* The kind of blocks into which rows, or the sums in their place, are cut. */
 static inline struct block_kind analysis_blocks(const struct analysis *a)
 {
 	return a->sums ? a->sums->kind : a->full->blocks;

@@ -171,8 +171,8 @@ static void pass_wait(struct walk *w, const struct segment *s, int64_t start_ns)
 }
 
 /*
- * What ended the thread's last wait for files in (start, end].  Waits of other kinds lie in between and are for others; of many of them
- * the last few are looked at.
+ * The wakeup that ended the thread's last wait for files in (start, end].  Waits of other kinds lie in between and are for others; if
+ * there are many, only the last few are searched.
  */
 static const struct wakeup *taking_up(const struct walk *w, int64_t start_ns, int64_t end_ns)
 {

@@ -36,7 +36,7 @@ void put_aside_free(struct put_aside *s)
 	free(s);
 }
 
-/* Of its functions in [from, to): the innermost of the first that is there. */
+/* The innermost function of the first call that it has in [from, to). */
 static uint32_t first_function(struct put_aside *s, const struct timeline *tl, uint64_t tid, int64_t from_ns, int64_t to_ns)
 {
 	uint32_t i = timeline_last_begun(tl, tid, from_ns + 1, &s->after_hint);

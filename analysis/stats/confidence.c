@@ -54,7 +54,7 @@ static bool neighbours_alike(const double *blocks, size_t cnt)
 	return products > LAG_1_MAX * squares;
 }
 
-/* Of Student's t; cached, because there are thousands of nodes but few numbers of blocks. */
+/* The quantile of Student's t; cached, because there are thousands of nodes but few numbers of blocks. */
 static double t_quantile(size_t block_cnt)
 {
 	static double known[CONFIDENCE_BLOCKS_MAX + 1];

@@ -2,12 +2,12 @@
 /*
  * place_samples.c - in which functions the running time of requests was spent, by samples.
  *
- * Where functions are those of stacks (struct look), running time is exact, but has no function.  A sample says in which functions the
+ * If functions come from stacks (struct look), running time is exact, but has no function.  A sample says in which functions the
  * thread was at one moment.  Each moment is sampled with the same density, one in a period: so a function's time is, on average, the
  * number of its samples times the period, however short the requests are.  A sample moves a period from the place of the running
- * time to that of its functions; what is left there may be less than nothing in one row, and is right on average.
+ * time to that of its functions; the rest may be negative in one row, and is right on average.
  *
- * A sample also lengthens what it hits.  What it costs is known and taken off the running time, and off the latency: slow
+ * A sample also lengthens the request that it hits.  Its cost is known and subtracted from the running time and the latency: slow
  * requests had more samples because they were slow, but partly they were slow because they had more samples.
  *
  *	period 10, cost 1; a request runs 25, with samples in main > f and in main > g

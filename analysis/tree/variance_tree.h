@@ -153,9 +153,9 @@ static inline void vtree_take_samples(struct vtree *v, uint64_t tid, int64_t sta
 
 void vtree_charge_samples(struct vtree *v);	/* the row is complete but for these */
 
-/* What the samples below such a place were taken from: the interval, or a wait, that is above it. */
+/* The place above, an interval or a wait, from which the samples below such a place were taken. */
 uint32_t vtree_sampled_root(const struct vtree *v, uint32_t place);
-/* Where the running time of it is that is in nothing below: of a function, of one to blame, of the interval, of others during a wait.
+/* The place of its running time outside all places below: a function's, a blamed one's, the interval's, that of others during a wait.
  * No more rows come. */
 uint32_t vtree_own_place(struct vtree *v, uint32_t place);
 
@@ -213,10 +213,10 @@ static inline uint32_t vtree_body(struct vtree *v, uint32_t place)
 	return id == NODE_NONE ? vtree_add_body(v, place) : id;
 }
 
-/* place_blames.c: where the time of a wait is charged, by what the thread to blame was doing.  What each stretch of each wait calls is
- * inline; what only functions from stacks need (struct look) is not. */
+/* place_blames.c: the place to which a wait's time is charged, by the blamed thread's state.  Calls for each stretch of each wait are
+ * inline; calls that only functions from stacks need (struct look) are not. */
 
-/* Of a thread that is in no call: FUNCTION_NONE, or what it is if it is no thread. */
+/* The blamed function of a thread outside all calls: FUNCTION_NONE, or its kind if it is no thread. */
 static inline uint32_t blamed_kind(const struct vtree *v, uint64_t tid)
 {
 	uint32_t thread = timeline_thread(v->tl, tid);
@@ -253,7 +253,7 @@ static inline uint32_t blamed_function(const struct vtree *v, uint64_t tid, uint
 /* With functions from stacks the blame is a path. */
 uint32_t blame_path_at(struct vtree *v, uint32_t wait, uint32_t innermost, enum trace_state state, enum thread_kind device);
 
-/* Where what one in that call was doing is charged: running, or blocked in state.  tid: of its thread. */
+/* The place to charge for a thread in that call, running, or blocked in state.  tid: of the thread. */
 static inline uint32_t blame_at(struct vtree *v, uint32_t wait, uint64_t tid, uint32_t innermost, enum trace_state state,
 				enum thread_kind device)
 {
@@ -264,7 +264,7 @@ static inline uint32_t blame_at(struct vtree *v, uint32_t wait, uint64_t tid, ui
 
 uint32_t queue_blame_waiting(struct vtree *v, uint32_t wait, const struct piece *queue);
 
-/* Of a thread that works for others, or idles: the blame of all of such a piece; NODE_NONE: it depends on the call, see the next. */
+/* The blame for a whole piece of a thread that works for others, or idles; NODE_NONE: it depends on the call, see the next. */
 static inline uint32_t queue_blame(struct vtree *v, uint32_t wait, const struct piece *queue)
 {
 	if (queue->meanwhile == STATE_QUEUE)

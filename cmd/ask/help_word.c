@@ -2,7 +2,7 @@
 /*
  * help_word.c - `vprof help WORD`: explains a word that vprof prints, from doc/glossary.md.
  *
- * A row may list several words, "wakeup, waker"; "vprof help waker" finds it.  So does a word as a view prints it: "(arrived, not read)",
+ * A row may list several words, "wakeup, waker"; "vprof help waker" finds it.  It also finds a word as a view prints it: "(arrived, not read)",
  * "by save (runnable)", "handed-over", and the wait classes of JSON, "lock".
  */
 #include <stdio.h>
@@ -33,7 +33,7 @@ static bool is_one_of(const char *words, const char *word)
 	return false;
 }
 
-/* What a view prints around it is taken off: "by ...", what stands in parentheses behind it, and parentheses around it. */
+/* Strips what a view prints around the word: "by ...", a remark in parentheses after it, and parentheses around it. */
 static char *bare_word(const char *printed)
 {
 	char *word, *open, *end;

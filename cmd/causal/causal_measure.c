@@ -247,7 +247,7 @@ static void fill_schedule(struct measuring *m, struct schedule_target *targets)
 	};
 }
 
-/* What does not go with a process that runs already; and a target may need the kernel's side that nobody asked for. */
+/* Refuses options that a running process cannot have; a target may need the kernel's side without --kernel. */
 static int check_ways(const struct asked_targets *asked, const struct causal_request *q)
 {
 	if (q->pid && (q->kernel || asked->needs_kernel))

@@ -73,7 +73,7 @@ static int nothing(const struct run *r, struct diag *reterr)
 	return diag_remedy(reterr, -ENODATA, "vprof show runs   (then vprof export RUN)");
 }
 
-/* What a writer is given; reading_release() in any case. */
+/* A writer's input; reading_release() in any case. */
 struct reading {
 	struct store *store;
 	struct findings *findings;

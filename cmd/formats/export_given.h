@@ -32,10 +32,10 @@ struct export_input {
 
 struct export_writer {
 	bool takes_intervals;		/* needs the single intervals that --intervals chooses, and the trace; else only findings */
-	bool takes_paths;		/* ... and of the trace only their critical paths */
+	bool takes_paths;		/* ... and only their critical paths of the trace */
 	int (*check)(const struct export_input *in, struct diag *reterr);	/* checks the options before reading; or NULL */
 	int (*write)(FILE *out, const struct export_input *in);	/* 0, or a negative errno */
-	/* Where it is true of the options, in place of the above: reads what it needs of the run by itself. */
+	/* If is_of_run() holds for the options, write_run() replaces the above: it reads the run by itself. */
 	bool (*is_of_run)(const struct export_input *in);
 	int (*write_run)(FILE *out, struct store *s, const struct export_input *in, struct diag *reterr);
 };

@@ -35,7 +35,7 @@ int iterate_read_look(struct loop *l, const char *text, struct findings **ret, s
 	return r;
 }
 
-/* No probe would tell more: not of a wait, nor of the thread that was waited for, where it waited now and then (is_mixed). */
+/* Whether no probe would add anything: neither about a wait, nor about its waker if that waited now and then (is_mixed). */
 bool iterate_look_answers(const struct findings *f, double threshold)
 {
 	const struct summed_cause *c = f->causes.items;

@@ -25,7 +25,7 @@
 #include "project/record/record_steps.h"
 #include "report/iteration/iteration.h"
 
-struct loop_sites {			/* of the project's functions: their calls are told apart */
+struct loop_sites {			/* functions of the project: calls of callee in caller are recorded by place */
 	uint32_t caller, callee;
 	bool is_reached;		/* struct plan_sites */
 };
@@ -75,7 +75,7 @@ int iterate_judge(struct loop *l, struct diag *reterr);
 /* The same for an earlier run of a continued iteration: prints and keeps nothing again. */
 int iterate_retrace(struct loop *l, struct diag *reterr);
 
-/* Adds to l->sites what the findings have, and says so (tells).  False: nothing new.  The plan with them. */
+/* Adds the findings' sites to l->sites, and prints them if tells.  False: nothing new.  iterate_plan_sites(): puts them into the plan. */
 bool iterate_find_sites(struct loop *l, bool tells);
 void iterate_plan_sites(const struct loop *l, struct plan *plan);
 

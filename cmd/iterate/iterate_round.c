@@ -73,7 +73,7 @@ static void look_at_run(struct loop *l, const struct run *run)
 	}
 }
 
-/* The step; another round, with the same functions, where calls are to be told apart. */
+/* Takes the step, or another round with the same functions if calls are to be recorded by place. */
 static void take_step(struct loop *l, bool tells)
 {
 	struct refinement *r = l->refinement;

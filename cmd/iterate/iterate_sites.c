@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * iterate_sites.c - which calls of one function from several places of another the next run tells apart.
+ * iterate_sites.c - chooses calls of one function from several places of another that the next run records by place.
  *
  *	handle calls log_append in lines 9 and 11, together 82 % of the variance	-> sites handle log_append
  *
- * They are in the paper's tree two places.  In a run they are one, until the caller says where it is, which costs a few nanoseconds
- * each time: so it is done for those above the threshold alone.
+ * The paper's tree has two places for them.  A run has one, until the caller notes its place, which costs a few nanoseconds
+ * each time: so only callees above the threshold get it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +103,7 @@ static bool is_known(const struct loop *l, uint32_t caller, uint32_t callee)
 	return false;
 }
 
-/* Of a node whose calls come from several places of the function above it. */
+/* Takes a node whose calls come from several places of the function above it. */
 static bool take_node(struct loop *l, const struct node *n, bool tells)
 {
 	const struct node *above = &l->findings->nodes.items[n->parent];

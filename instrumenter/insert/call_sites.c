@@ -4,12 +4,12 @@
  *
  *	if (full) log_append(a); else log_append(b);	in handle()
  *
- * Where the plan asks for it ("sites handle log_append"), each call says where it is:
+ * If the plan asks for it ("sites handle log_append"), each call notes its place:
  *
  *	if (full) (vprof_calls(&vprof_span_, &vprof_function_7, 0x1234ULL), log_append(a)); else (..., log_append(b));
  *
- * All calls of the callee in that function, or none: one that says nothing could take another's place.  In C++ only where the
- * value is a number or a pointer, or there is none: a reference prolongs the life of a temporary behind a comma in some
+ * All calls of the callee in that function get one, or none: a call without a note could take another's place.  In C++ only calls whose
+ * value is a number, a pointer or void: a reference prolongs the life of a temporary after a comma in some
  * compilers only.  In C a number stands in a statement expression, as in insert_tails(), for the same warning.
  */
 #include <stdlib.h>

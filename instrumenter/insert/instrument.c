@@ -30,7 +30,7 @@ static void rewrite_returns(struct instrumenting *in, size_t f);
 static void insert_bodies(struct instrumenting *in);
 static void add_top(const struct instrumenting *in, struct str *top);
 
-/* Of the primitives that are redirected. */
+/* Whether redirected primitives need text. */
 static bool needs_text(const struct instrumenting *in)
 {
 	_cleanup_(args_release) struct args names = ARGS_INIT;
@@ -242,7 +242,7 @@ static void add_site(size_t site, unsigned long long section, uint32_t line, cha
 		 "{ 0, { 0 }, %u, '%c', 0x%llxULL, ", site, section, line < SITE_LINE_MAX ? line : SITE_LINE_MAX, level, (unsigned long long)key);
 }
 
-/* Of the place of a call. */
+/* Adds the site for the place of a call. */
 static void add_place_site(const struct instrumenting *in, const struct call_place *p, size_t site, unsigned long long section, struct str *top)
 {
 	const struct plan_entry *callee = &p->of->callee;

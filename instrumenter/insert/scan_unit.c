@@ -396,7 +396,7 @@ uint64_t settings_of(const struct launcher_options *o)
 	return hash_sync(h, o);
 }
 
-/* Calls that are told apart, in its functions, and of them. */
+/* Hashes the calls that are recorded by place, in the unit's functions, and of them. */
 static uint64_t hash_sites(uint64_t h, const struct unit *u, const struct plan *plan)
 {
 	for (size_t i = 0; plan && plan->sites.cnt && i < u->functions.cnt; i++) {

@@ -39,7 +39,7 @@ static bool early_agrees(const struct unit *before, const struct plan *plan)
 	return true;
 }
 
-/* Where calls are is not in the record. */
+/* The record does not have the places of calls. */
 static bool needs_calls(const struct unit *before, const struct plan *plan)
 {
 	for (size_t i = 0; plan && plan->sites.cnt && i < before->functions.cnt; i++)
@@ -153,7 +153,7 @@ static uint64_t hash_words(uint64_t h, const char *const *words)
 	return hash_u64(h, 0);
 }
 
-/* What must be equal for the object to be equal: command and settings. */
+/* A hash of the command and the settings, which must be equal for the object to be equal. */
 static uint64_t identity(const struct unit *u, const struct launcher_options *o)
 {
 	const char *const places[] = { u->object, u->source, u->directory, NULL };
@@ -201,7 +201,7 @@ static bool takes_probe_in_parts(const struct scan_head *head, const struct plan
 	return false;
 }
 
-/* False also if only the whole record can tell. */
+/* False also if only the whole record can decide it. */
 static bool takes_no_probe(const struct scan_head *head, const struct plan *plan)
 {
 	for (size_t i = 0; plan && i < head->keys.cnt; i++)

@@ -300,7 +300,7 @@ static int say_messages(struct unit_job *j)
 	return status;
 }
 
-/* What is known about the text still holds, except which functions get a probe. */
+/* Keeps all that is known about the text, except which functions get a probe. */
 static void begin_anew(struct unit_job *j)
 {
 	unit_free(j->before);

@@ -139,7 +139,7 @@ static void read_parameters(struct parsed *p, CXCursor c, struct parsed_paramete
 	*cnt = r.list.cnt;
 }
 
-/* Where its '{' is, or the last letter of "<%"; 0: nowhere. */
+/* The offset of its '{', or of the last letter of "<%"; 0: none. */
 static size_t brace_of(const struct walk *w, CXCursor body)
 {
 	size_t start = clang_start(body);

@@ -18,7 +18,7 @@
  *
  *	sites		/src/server.c	28	handle	/src/log.c	9	log_append
  *
- * "sites": the places in the first function that call the second are told apart (runtime/shared/probe_sites.h); "sites-reached": the
+ * "sites": calls of the second function are recorded by their place in the first (runtime/shared/probe_sites.h); "sites-reached": the
  * second may also run below the first when another function calls it, so that no such call may come between a place and its call.
  *
  * "interval": recorded while the thread works on an interval; "always": also outside, so that
@@ -74,7 +74,7 @@ enum plan_level plan_level_of(const struct plan *p, uint64_t key);
 void plan_add_early(struct plan *p, uint64_t key, const char *file, uint32_t line, const char *shown);
 bool plan_is_early(const struct plan *p, uint64_t key);
 
-/* From here on the calls of callee in caller are told apart. */
+/* From here on the calls of callee in caller are recorded by place. */
 void plan_add_sites(struct plan *p, const struct plan_entry *caller, const struct plan_entry *callee, bool is_reached);
 /* Whether the function is such a callee, such a caller. */
 bool plan_tells_callers(const struct plan *p, uint64_t key);

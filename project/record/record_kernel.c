@@ -64,7 +64,7 @@ int record_take_calls(struct record_options *o, const char *start, const char *e
 	return diag_remedy(reterr, -EINVAL, "--key arg0");
 }
 
-/* Of the kernel's records, and of its stacks, whose ring buffer's size is a power of two. */
+/* The size of the ring buffer for the kernel's records, and of that for stacks; a power of two. */
 static uint32_t ring_bytes(unsigned mib)
 {
 	uint32_t bytes = mib ? 1 << 20 : 0;

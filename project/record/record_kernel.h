@@ -39,7 +39,7 @@ int record_take_calls(struct record_options *o, const char *start, const char *e
 int record_kernel_open(const struct record_options *o, uint64_t limit_bytes, const char *run_dir,
 		       struct recorder **ret, struct diag *reterr);
 
-/* Of a run of experiments: its processes see what the recorder sees of their waits for disks.  NULL: nothing to do. */
+/* In a run of experiments: gives the processes the recorder's table of their waits for disks.  NULL: nothing to do. */
 struct drainer;
 int record_kernel_lend(struct recorder *r, struct drainer *d, struct diag *reterr);
 

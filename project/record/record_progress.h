@@ -2,7 +2,7 @@
 /*
  * record_progress.h - on a terminal: "recording 12 s, 4,100 intervals, p99 9 ms", once a second.
  *
- * What began and ended is looked at while it is recorded (drainer/experiments.h).  Both figures are about right: where two
+ * It reads begins and ends while they are recorded (drainer/experiments.h).  Both figures are about right: if two
  * intervals that are open at once have the same place in a small table, one of them counts without its time.
  */
 #ifndef PROJECT_RECORD_RECORD_PROGRESS_H
@@ -27,7 +27,7 @@ struct record_progress {
 
 void record_progress_init(struct record_progress *p, int64_t now_ns);
 
-/* Of the latencies so far, in ticks: the lower edge of its bucket.  timed_cnt > 0. */
+/* The 99th percentile of the latencies so far, in ticks: the lower edge of its bucket.  timed_cnt > 0. */
 uint64_t record_progress_p99(const struct record_progress *p);
 
 /* "12 s, 4,100 intervals, p99 9 ms"; ns_per_tick 0: not known.  The caller frees it. */

@@ -389,7 +389,7 @@ char *record_command_text(const struct args *command)
 	return str_take(&text);
 }
 
-/* Of a look what matters is the kernel's side; experiments say themselves how far they are. */
+/* A look depends on the kernel's side only; experiments report their own progress. */
 static bool tells_progress(const struct record_options *o)
 {
 	return isatty(STDERR_FILENO) && !o->experiments && !o->requests;

@@ -37,7 +37,7 @@ void recorded_options_release(struct recorded_options *o);
 int recorded_complete(struct store *s, const struct recorded_options *o, const char *path, struct trace *t,
 		      struct diag *reterr);
 
-/* Of a trace whose intervals have ids, or call other services: the host that recorded it. */
+/* Notes the recording host in a trace whose intervals have ids, or call other services. */
 void recorded_note_host(const char *path, struct trace *t);
 
 /* Trace to results (run_analysis.c): analyses the run, stores the findings, updates r.  All names in the trace,

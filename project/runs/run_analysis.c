@@ -117,7 +117,7 @@ static void walk(void *arg, uint64_t done_cnt, uint64_t record_cnt)
 	tell_part(arg, "analysing a part of", done_cnt, record_cnt);
 }
 
-/* Of a merged run parts that were walked before are not walked again.  0, WALKED_UNFIT or an error. */
+/* Parts of a merged run that were walked before are not walked again.  0, WALKED_UNFIT or an error. */
 static int take_walked(struct store *s, struct analysing *a, const struct run *r, unsigned jobs, struct diag *reterr)
 {
 	int e = walked_run_read(s, r, &(struct walking){ jobs, a->saves, walk, a }, &a->walked, reterr);

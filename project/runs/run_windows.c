@@ -152,7 +152,7 @@ static int open_stream(struct part_reader *p, const struct reader_options *o, co
 	return r;
 }
 
-/* Of all parts: a part's own names are not those of the run. */
+/* Notes the origins of all parts: a part's own names are not those of the run. */
 static void note_origins(const struct run_windows *w, struct trace *names)
 {
 	if (w->run)

@@ -21,7 +21,7 @@ struct window_taker {
 	/* Progress of the first look at all traces, if the run has several.  May be NULL. */
 	void (*look)(void *arg, uint64_t done_cnt, uint64_t record_cnt);
 	void *arg;
-	/* The stretches of time that are asked for; 0: all.  What else is there may be missing in windows, and after the last
+	/* The stretches of time that are asked for; 0: all.  Windows may lack everything else, and after the last
 	 * stretch no more windows come (trace_stream_want()).  Runs that are not read in windows are there as a whole. */
 	const struct time_span *spans;
 	size_t span_cnt;

@@ -3,7 +3,7 @@
  * walked_parts.c - walks parts, keeps what was found, and puts it together.
  *
  * First the names and numbers of all parts are read, so that each thread, interval and function has its number in the whole; then, part
- * by part, the rows.  What a walk found is always taken from the file, so that it is the same whether it had been there or not; where
+ * by part, the rows.  A walk's findings are always read from the file, so that they are the same whether the file existed before or not; if
  * there is no room for one, the run is read in windows.  The file is as long as two thirds of the trace, so it is written in pieces and
  * mapped to be read.
  */

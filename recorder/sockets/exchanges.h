@@ -20,7 +20,7 @@ void exchanges_find_ports(struct record_bpf *p, pid_t pid);
 /* Adds the path of a Unix socket, as /proc/net/unix writes it; without room it is left out. */
 void exchanges_add_path(struct exchange_paths *paths, const char *text);
 
-/* What the programs take, on all sockets of the machine, for one exchange, by the kernel's statistics of a second: to be called often, with the number of them so far. */
+/* The programs' cost per exchange, on all sockets of the machine, by the kernel's statistics of a second.  Call it often, with the count so far. */
 struct exchange_cost {			/* zeroed at first */
 	int stats_fd;
 	bool is_over;

@@ -235,7 +235,7 @@ static uint64_t key_of(const struct unwinder *u, uint64_t address)
 	return hash_u64(hash_u64(0, (uintptr_t)u), address);
 }
 
-/* What the process made itself, if it says so. */
+/* Adds the name of code that the process generated, if it says so. */
 static void add_jit(struct str *to, const struct unwinder *u, uint64_t address)
 {
 	const char *file = NULL, *name;

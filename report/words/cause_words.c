@@ -200,7 +200,7 @@ void cause_add_how(struct str *to, const struct findings *f, const struct summed
 	}
 }
 
-/* Where the kernel's side is there, it has said what it knows. */
+/* If the kernel's side was recorded, it has no more to say. */
 static const char *tells_more(const struct findings *f)
 {
 	return f->cpu.is_known && f->cpu.is_exact ? "the kernel's side does not say, either" : "vprof record --kernel tells more";

@@ -2,8 +2,8 @@
 /*
  * client.c - figures in what load generators print.
  *
- * Of each tool a line by which it is known, and for each figure the words before it.  What is looked for is the first number behind
- * these words, in the same line; a unit behind the number counts, otherwise the tool's own.
+ * Each tool has a line by which it is known, and each figure the words before it.  The figure is the first number after
+ * these words, in the same line; a unit after the number counts, otherwise the tool's own.
  *
  *	wrk	    Latency   635.91us    0.89ms  12.92ms   93.69%	words "Latency", the 1st and 2nd number
  *	ab	Total:          1    4   2.1      4      31		words "Total:", the 2nd and 3rd

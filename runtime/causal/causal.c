@@ -110,7 +110,7 @@ static struct shift *own_shift(void)
 	return t->slot && t->arena == process.arena && !t->busy ? &t->slot->shift : NULL;
 }
 
-/* L grew from then on: a reader knows of each thread's clock where it was slower.  An interval's begin and end tell it exactly. */
+/* Records that L grew from then on: a reader knows where each thread's clock was slower.  An interval's begin and end have it exactly. */
 static void tell_growth(const struct shift *s, uint64_t from, uint64_t before)
 {
 	uint64_t ticks = clock_ticks(), rate = GET(&experiment()->ns_per_tick), now = pause_now_ns();
@@ -123,7 +123,7 @@ static void tell_growth(const struct shift *s, uint64_t from, uint64_t before)
 	self.told_block = s->block;
 }
 
-/* What the kernel saw since the last hook. */
+/* Counts the waits that the kernel saw since the last hook. */
 static void count_waits(struct shift *s)
 {
 	uint64_t before = s->ns;

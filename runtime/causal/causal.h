@@ -70,7 +70,7 @@ void causal_settle(void);
 void causal_took(uint64_t object);
 void causal_let_go(uint64_t object);	/* call it before the release; other objects have no effect */
 
-void causal_order(uint64_t object);	/* ... of a lock, right before: do those come next who wait? */
+void causal_order(uint64_t object);	/* ... of a lock, right before: whether waiters get the lock next */
 
 /* A sleep until a time begins: times go on in real time. */
 void causal_until(void);
@@ -78,7 +78,7 @@ void causal_until(void);
 enum wait_class;
 /* may_be_peer: a thread of the run may end the wait. */
 struct causal_wait causal_wait_begin(enum wait_class class, bool may_be_peer);
-/* What ended it: a thread of the run, at woken (ticks; 0: unknown), according to a stamp of one of those names (0: none). */
+/* end: what ended the wait.  A thread of the run did at woken (ticks; 0: unknown), by a stamp of one of those names (0: none). */
 enum causal_end { CAUSAL_STAYED, CAUSAL_BY_PEER, CAUSAL_BY_TIME, CAUSAL_BY_OTHERS };
 void causal_wait_end(const struct causal_wait *w, enum causal_end end, uint64_t woken, const uint64_t names[2]);
 

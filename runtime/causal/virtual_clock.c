@@ -2,8 +2,8 @@
 /*
  * virtual_clock.c - see virtual_clock.h.
  *
- * By how much a clock is behind may grow as fast as time passes, and no faster, or the clock would go back: where a thread joins a block,
- * its shift jumps.  What is too much at once is caught up.
+ * A clock's lag may grow as fast as time passes, and no faster, or the clock would go back: when a thread joins a block,
+ * its shift jumps.  The lag then catches up step by step.
  */
 #include <errno.h>
 #include "runtime/causal/causal.h"
@@ -69,7 +69,7 @@ bool virtual_clock_has(clockid_t clock)
 	return false;
 }
 
-/* What the thread has paid since then came with as much time; a shift that jumped meanwhile, as where a block begins, is caught up. */
+/* Pauses paid since then took as much time; a shift that jumped meanwhile, as at the begin of a block, is caught up. */
 void virtual_clock_came(uint64_t behind, uint64_t ticks)
 {
 	uint64_t shift = behind, now, then;

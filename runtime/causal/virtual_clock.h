@@ -21,14 +21,14 @@ extern uint32_t clock_is_virtual __attribute__((visibility("hidden")));
 /* This process reads its clocks past the wrappers (a static program): then its deadlines must not move either. */
 void virtual_clock_is_out_of_reach(void);
 
-/* By how much the thread's clocks are behind, before one of them is read; and after that. */
+/* The lag of the thread's clocks: call the first before reading one of them, the second after that. */
 uint64_t virtual_clock_behind(void);
 void virtual_clock_was_read(void);
 
-/* Not those that count CPU time. */
+/* False for clocks that count CPU time. */
 bool virtual_clock_has(clockid_t clock);
 
-/* A deadline has come for a clock that was behind by so much, at that time (ticks): the thread's clock must show so when it is read
+/* A deadline of a clock with that lag came at that time (ticks): the thread's clock must show the deadline when it is read
  * next. */
 void virtual_clock_came(uint64_t behind, uint64_t ticks);
 

@@ -276,7 +276,7 @@ struct arena_map {
 };
 
 /*
- * Maps the whole file at a multiple of VPROF_CHUNK_BYTES: the address of a record tells whether its chunk is full
+ * Maps the whole file at a multiple of VPROF_CHUNK_BYTES: the address of a record shows whether its chunk is full
  * (frame.h).  MAP_FAILED: errno says why.
  */
 void *arena_map_file(int fd, size_t bytes);

@@ -33,7 +33,7 @@ void shift_join(const struct shift_all *all, struct shift *s)
 	PUT(&s->block, block);
 }
 
-/* since is read on both sides of ns: who ends a stretch takes it away before ns has it. */
+/* since is read on both sides of ns: the end of a stretch removes it before ns has it. */
 static uint64_t look(const struct shift *s, uint32_t speed, uint64_t now)
 {
 	uint64_t since = GET(&s->since), ns = GET(&s->ns), until = GET(&s->believed);
@@ -53,7 +53,7 @@ static const struct device_wait *wait_of(const struct shift *s, const struct dev
 }
 
 /*
- * What the kernel saw of its waits, and is not in ns yet.  To be called after ns was read: the thread sets seen before it.  A wait
+ * The time of its waits that the kernel saw, and that is not in ns yet.  Call it after reading ns: the thread sets seen before ns.  A wait
  * that goes on counts if the thread's waits count meanwhile, so since is read on both sides of that.
  */
 static uint64_t waited(const struct shift_table *t, const struct shift *s, uint64_t now)

@@ -40,7 +40,7 @@ struct shift_all {			/* of all threads of the run */
 	uint32_t speed;			/* per mille */
 };
 
-/* Where the shifts are: cnt of them, stride bytes apart. */
+/* The table of shifts: cnt of them, stride bytes apart. */
 struct shift_table {
 	struct shift_all *all;
 	char *first;
@@ -67,14 +67,14 @@ uint64_t shift_max(const struct shift_table *t, uint64_t now);
 void shift_begin(struct shift *s, uint64_t now, uint64_t believed);
 void shift_believe(struct shift *s, uint64_t believed);
 
-/* It ends, and took so long. */
+/* The stretch ends; it took this long. */
 void shift_end(struct shift_all *all, struct shift *s, uint64_t took);
 
 /* The thread itself notes what its waits in the table have added; with a stretch under way, or if nothing counts, only that it has seen
  * them.  Returns how long those that count took. */
 uint64_t shift_waited(struct shift_all *all, struct shift *s, const struct device_wait *waits);
 
-/* The thread stood still for so long. */
+/* The thread stood still for this time. */
 void shift_paid(struct shift *s, uint64_t took);
 
 /*

@@ -111,7 +111,7 @@ static void log_wait(const struct wait *w, uint64_t end, uint64_t *ret_waker, ui
 		   w->polls && !w->object ? OBJECT_POLLED : w->object, waker, woken);
 }
 
-/* Who waits for a lock, an event or a thread waits for a thread of the run, whoever that is. */
+/* A wait for a lock, an event or a thread is a wait for some thread of the run. */
 static bool is_by_peer(const struct wait *w, uint64_t waker)
 {
 	if (waker)

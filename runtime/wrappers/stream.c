@@ -80,7 +80,7 @@ void stream_end(struct stream_wait *w)
 	wait_end(&w->wait);
 }
 
-/* What a call says of its socket, once it has done something. */
+/* Notes what a successful call shows about its socket. */
 #define AFTER_recv(r)
 #define AFTER___recv_chk(r)
 #define AFTER_accept(r)

@@ -3,7 +3,7 @@
  * in_virtual_time.h - a trace as it would be, had a target been faster: all of the analysis and all views read it as any other.
  *
  * Each thread's times become those of its virtual clock, which stands still while the thread does, and is slower in the target.
- * Between two moments at which it is known by how much it is behind, that grows evenly.
+ * Between two moments at which its lag is known, the lag grows evenly.
  *
  *	T1 is 0 behind at 100 and 50 at 200 (it is in the target, 50 % faster): its segment 100..200 becomes 100..150
  *	T2 stands still from 160 to 210, by 50: its segment 100..210 becomes 100..160

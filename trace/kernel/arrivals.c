@@ -116,7 +116,7 @@ static void match(struct matching *m, struct interval *iv, const struct read *r)
 	if (x->start_ns >= begun_ns)
 		return;
 	if (r->tid == o.receiver)
-		o.sender = o.receiver;	/* who answers has no part in this */
+		o.sender = o.receiver;	/* the answering thread has no part in this */
 	o.from_ns = has_ns;
 	iv->start_ns = x->start_ns;
 	iv->start_tid = o.receiver;

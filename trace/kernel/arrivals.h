@@ -17,7 +17,7 @@
  *
  * While the thread works for another interval between the two, this one still waits in the socket, or to be taken up.
  *
- * Of an interval whose read is not known, or whose arrival was not seen, nothing changes: its begun_ns stays 0.
+ * An interval whose read is not known, or whose arrival was not seen, stays unchanged: its begun_ns stays 0.
  */
 #ifndef TRACE_KERNEL_ARRIVALS_H
 #define TRACE_KERNEL_ARRIVALS_H

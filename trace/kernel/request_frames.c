@@ -5,7 +5,7 @@
  *	_start;main;serve;__libc_start_call_main;append;pthread_mutex_lock;__lll_lock_wait
  *	-> main > serve > append > pthread_mutex_lock
  *
- * What stands above main, or above a thread's function, is left out; so are functions of system libraries, but for the first
+ * Frames above main, or above a thread's function, are left out; so are functions of system libraries, except the first
  * that the innermost function of the program's called, which says what it waited for; and functions without a name.
  *
  * The function that reads requests is found by itself: the outermost one of the stacks that end in a read which is in none of
@@ -56,7 +56,7 @@ static int hex(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* What only was written so for the sake of the text; what might harm a terminal stays as it is. */
+/* Decodes the escapes of the text form; bytes that might harm a terminal stay escaped. */
 static void add_name(struct str *to, const char *name, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -191,7 +191,7 @@ static bool ends_in(const struct maker *m, const char *const *calls)
 	return false;
 }
 
-/* read, recv, poll, select, accept, epoll: what one who has no request waits in. */
+/* read, recv, poll, select, accept, epoll: the calls in which a thread without a request waits. */
 static bool waits_for_requests(const struct kernel_off *o)
 {
 	static const int calls[] = { 0, 7, 19, 23, 43, 45, 47, 232, 270, 271, 281, 288, 299, 441 };
@@ -269,7 +269,7 @@ static void add_invocations(struct maker *m, uint64_t tid, int64_t start_ns, int
 								 (uint32_t)m->t->invocations.cnt });
 }
 
-/* Who waited for requests and has one waits for a CPU: the function in which it was idle did nothing to it. */
+/* A thread that waited for requests and has one now waits for a CPU: the function in which it was idle has no part in that. */
 static int64_t until_woken(const struct kernel_off *o)
 {
 	if (!kernel_blocked(o) || !(o->flags & OFF_WOKEN))
@@ -281,7 +281,7 @@ static void add_stack(struct maker *m, const struct kernel_threads *x, const str
 {
 	const struct kernel_part *part = kernel_part_at(x, s->tid, s->ns);
 	const struct stack_reading *text = &m->f->texts[s->stack];
-	/* Who could have run waits for a CPU, wherever he was. */
+	/* A thread that could have run waits for a CPU, in whatever function. */
 	uint32_t chain = s->reason == STACK_SAMPLE || (o && !kernel_blocked(o)) ? text->own_chain : text->chain;
 
 	if (!part)
@@ -379,7 +379,7 @@ static uint32_t most_ending_in(struct maker *m, const char *const *calls, const 
 	return best.cnt ? best.name : UINT32_MAX;
 }
 
-/* Where each connection has a thread, that one waits in the function that reads. */
+/* If each connection has a thread, that thread waits in the function that reads. */
 static uint32_t where_it_calls(struct maker *m, const char *const *calls, const uint64_t *cnt)
 {
 	uint32_t name = most_ending_in(m, calls, cnt, first_busy);
@@ -392,7 +392,7 @@ static const char *name_of(const struct maker *m, uint32_t number)
 	return number == UINT32_MAX ? NULL : arena_strdup(m->t->arena, names_get(m->names, number));
 }
 
-/* KERNEL_CALLS.  What the function that begins an interval has called is no idle wait. */
+/* KERNEL_CALLS.  Waits below the function that begins an interval are not idle. */
 static void take_calls(struct maker *m)
 {
 	const strings *calls = &m->k->calls;
@@ -427,7 +427,7 @@ static void find_reader(struct maker *m)
 	}
 }
 
-/* Of "main;serve;[libfoo.so];read" the "[libfoo.so]", for read is of a system library; SIZE_MAX: the innermost has a name. */
+/* In "main;serve;[libfoo.so];read" it is "[libfoo.so]", for read is of a system library; SIZE_MAX: the innermost has a name. */
 static size_t unnamed_innermost(struct maker *m, const char *text)
 {
 	size_t unnamed = SIZE_MAX, at = 0;
@@ -443,7 +443,7 @@ static size_t unnamed_innermost(struct maker *m, const char *text)
 	return unnamed;
 }
 
-/* Of threads while they have a request. */
+/* Counts stacks of threads that have a request, and those without a name. */
 static void count_unnamed(struct maker *m, const busy_times *busy)
 {
 	_cleanup_(map_freep) struct map *files = map_new();

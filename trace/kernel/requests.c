@@ -13,7 +13,7 @@
 /* If the next request overtakes an answer by more than this, the client did not wait for the answer. */
 #define OVERTAKEN_NS 200000
 
-/* Multiples of the smallest size that came a few times: so many different ones, and so many of all, are no chance. */
+/* Multiples of the smallest size that came a few times: this many different ones, and this share of all, are no chance. */
 #define BURST_SHARE 0.95
 enum { BURST_UNIT = 8, BURST_SEEN = 3, BURST_KINDS = 4 };
 
@@ -177,7 +177,7 @@ static size_t alike_from(const struct size *sizes, size_t at, size_t cnt)
 	return end - at;
 }
 
-/* Of one port's. */
+/* The bursts among one port's sizes. */
 static uint64_t count_bursts(const struct size *sizes, size_t cnt)
 {
 	uint32_t unit = 0;
@@ -222,7 +222,7 @@ static uint64_t bursts_by_size(const struct kernel_trace *k)
 	return bursts;
 }
 
-/* Of each connection: what it had besides requests and answers, in turn. */
+/* Sums up what each connection had besides requests and answers in turn. */
 static void sum_connections(struct trace *t, const struct kernel_trace *k)
 {
 	uint64_t bursts = bursts_by_size(k);

@@ -32,7 +32,7 @@ struct request_owner {			/* of an exchange: threads of the model */
 	int64_t from_ns;		/* since when the sender has it */
 };
 
-/* Of each text of a stack. */
+/* The reading of one stack's text. */
 struct stack_reading {
 	uint32_t chain;			/* index into trace.chains */
 	uint32_t own_chain;		/* without what it called of a system library */
@@ -45,7 +45,7 @@ struct request_frames {
 	bool knows_reader;		/* some function reads requests */
 };
 
-/* Of each of k's exchanges, into an array of as many.  t is sorted. */
+/* Finds the owner of each of k's exchanges, into an array of as many.  t is sorted. */
 void request_owners_find(struct trace *t, const struct kernel_trace *k, struct kernel_threads *x, struct request_owner *owners);
 
 /* The ways of a request to the thread that answers it, as creations: in the socket, then handed over. */

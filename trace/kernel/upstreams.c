@@ -59,7 +59,7 @@ static const struct segment *wait_before(const struct trace *t, uint64_t tid, in
 	return i > 0 && s[i - 1].tid == tid && s[i - 1].state == STATE_IO ? &s[i - 1] : NULL;
 }
 
-/* What ended the wait, and is nobody whose own time is known; NULL: there is none. */
+/* The wakeup that ended the wait, if its waker's own time is unknown; NULL: there is none. */
 static struct wakeup *unexplained_wakeup(const struct trace *t, const struct segment *wait, int64_t ns, const struct map *recorded)
 {
 	struct wakeup *w = t->wakeups.items;

@@ -29,7 +29,7 @@ struct indexing {
 	struct trace_index *x;
 	struct raw *raw;
 	VEC(struct thread_note) notes;
-	/* Of the chunk being read, each in its order: */
+	/* The records of the chunk being read, each kind in its order: */
 	VEC(struct raw_call) calls;
 	VEC(struct raw_record) events;
 	struct map *woken_by;		/* waker -> ticks of its last wake-up */

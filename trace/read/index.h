@@ -51,7 +51,7 @@ struct saved;
 
 /* Writes the index, or reads one into x, which is zeroed, and r, which has the tables of the trace; then index_settle(). */
 void index_save(struct trace_index *x, struct raw *r, const struct blocks *b, struct saved *s);
-/* Of an index that was saved: the clock, and what is in ticks in the tables. */
+/* Completes a saved index: the clock, and the times that the tables have in ticks. */
 int index_settle(struct trace_index *x, const struct blocks *b, struct diag *reterr);
 void raw_event_save(struct saved *s, struct raw_event *e, const struct raw *r);
 

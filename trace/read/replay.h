@@ -93,7 +93,7 @@ void replay_reset(struct reading *rd);
 
 /* Writes the state between two events, or puts a replay into it (replay_saved.c). */
 void replay_save(struct replay *p, struct saved *s);
-/* The same of what replay_know_...() told it. */
+/* The same for the facts given by replay_know_...(). */
 void replay_save_known(struct replay *p, struct saved *s);
 
 /* Segments and wakeups, from waits and histories; adds the waits to the histories.  wakers_known: threads last

@@ -115,7 +115,7 @@ void replay_note_return(struct replay *p, const struct raw_event *e, struct work
 void replay_turn_to(struct replay *p, const struct raw_event *e, uint32_t name, uint64_t sid);
 /* It ends w, or begins it once more: takes it up if it has left it. */
 void replay_take_up(struct replay *p, const struct raw_event *e, struct worker *w);
-/* What the thread works on. */
+/* The interval that the thread works on. */
 static inline uint64_t replay_top_sid(const struct stack *s)
 {
 	for (size_t i = s->cnt; i-- > 0; )

@@ -105,7 +105,7 @@ static void add_calls(struct excerpt *x, const struct trace_window *w)
 	}
 }
 
-/* Those of the time of the wanted intervals that end in the window; who needs one finds it by its time. */
+/* Those of the time of the wanted intervals that end in the window; users find one by its time. */
 static void add_wakeups(struct excerpt *x, const struct trace_window *w)
 {
 	int64_t from_ns = INT64_MAX, until_ns = INT64_MIN;

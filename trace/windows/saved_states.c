@@ -184,7 +184,7 @@ void states_free(struct states *v)
 	free(v);
 }
 
-/* What follows the header; NULL: the file is not there, or not of this trace. */
+/* The bytes after the header; NULL: the file is not there, or not of this trace. */
 static const unsigned char *read_file(struct states *v, const char *path, const struct trace_stream *s, size_t *ret_len)
 {
 	struct saved_header h;

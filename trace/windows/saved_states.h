@@ -12,7 +12,7 @@
  * size, evenly spaced: if there are too many, every second one goes.
  *
  * The file is only worth something with the trace of which it was made, under the same options; else it is ignored, as it is if it
- * is damaged.  What it says is checked all the same: a trace and what lies beside it may come from anybody.
+ * is damaged.  Its content is still checked: a trace and the files beside it may come from anybody.
  */
 #ifndef TRACE_WINDOWS_SAVED_STATES_H
 #define TRACE_WINDOWS_SAVED_STATES_H

@@ -11,7 +11,7 @@
 /* Between two windows: writes the state, or puts the stream into it, without what is loaded (stream_load_from()). */
 void stream_save_state(struct trace_stream *s, struct saved *v);
 
-/* What all states have in common, after the last window. */
+/* The part that all states have in common, after the last window. */
 void stream_save_whole(struct trace_stream *s, struct saved *v);
 /* Opens the stream with that; false: that makes no sense. */
 bool stream_read_whole(struct trace_stream *s, struct saved *v);

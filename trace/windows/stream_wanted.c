@@ -9,7 +9,7 @@
  *
  *	wanted 50..60	f 10..40, g 30..55: g is cut at 40, and nothing is wanted of it
  *
- * Where a thread ran on several stacks (struct trace_index) all calls are needed.
+ * If a thread ran on several stacks (struct trace_index), all calls are needed.
  */
 #include <stdlib.h>
 #include <string.h>
