@@ -11,7 +11,7 @@
 -- Other databases have the same tables: text for String, numeric(38,0) for Decimal and UInt64, timestamp for DateTime.
 --
 -- The tables of sums begin with the window that a row belongs to: day and time (UTC) when it began, what the interval is called (kind),
--- who recorded (source: a number for machine, boot, container, build, run), and CLOCK_MONOTONIC of that machine, from_ns.
+-- the recorder (source: a number for machine, boot, container, build, run), and CLOCK_MONOTONIC of that machine, from_ns.
 
 -- A window of one recording: intervals (n; n / unit counts each once), and what is missing.
 CREATE TABLE vprof_window (

@@ -6,7 +6,7 @@
  * wall clock times derived from the run's start: their order and lengths are exact, the date is off by up to some ms.
  *
  * An interval with ids (trace/model.h) has these, and a call of another service is a span of kind client under the id that the other
- * side has as its parent: viewers put the exports of several hosts together.  Of a stitched run each host is a resource of its own.
+ * side has as its parent: viewers put the exports of several hosts together.  In a stitched run each host is a resource of its own.
  */
 #include <inttypes.h>
 #include <string.h>
