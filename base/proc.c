@@ -93,7 +93,7 @@ static void close_capture(struct capture *c)
 	c->read_fd = c->write_fd = -1;
 }
 
-/* What the program finds as its stdin, stdout and stderr, and where it starts. */
+/* Sets the program's stdin, stdout, stderr and directory. */
 static void arrange(posix_spawn_file_actions_t *actions, const struct proc_options *o, const struct capture *out,
 		    const struct capture *err)
 {

@@ -39,7 +39,7 @@ int proc_run(char *const *argv, const struct proc_options *options);
 /* One number for a wait status: exit status, or 128+N. */
 int proc_status(int wait_status);
 
-/* What /proc/PID/stat says: the letter of its state (Z: it has ended), its parent.  -ESRCH: there is no such process. */
+/* Reads /proc/PID/stat: the letter of its state (Z: it has ended), its parent.  -ESRCH: there is no such process. */
 int proc_stat(pid_t pid, char *ret_state, pid_t *ret_parent);
 
 /* Stores pid and all its descendants as of now, pid first, at most max; returns how many.  A child whose

@@ -48,7 +48,7 @@ static int unknown_format(void)
 			str_cstr(&names));
 }
 
-/* What is written: a run, or its trace, or a digest. */
+/* The exported object: a run, or its trace, or a digest. */
 struct exported {
 	struct store *store;
 	const struct run *run;
@@ -86,7 +86,7 @@ static int write_to(const char *path, const struct export_format *format, const 
 	return output_finish(&o, &diag) < 0 ? fail(&diag) : EXIT_DONE;
 }
 
-/* Of all formats that have these options. */
+/* Refuses an option, and names all formats that have it. */
 static int refuse_option(const struct option_desc *options)
 {
 	_cleanup_(str_release) struct str names = STR_INIT;

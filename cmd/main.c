@@ -125,7 +125,7 @@ static int run_command(int argc, char **argv)
 	return cmd ? cmd->run(argc, argv) : unknown_command(argv[0]);
 }
 
-/* What stands before the command: "-d DIR", "-dDIR", "--no-pager"; returns how many words that were, or -1. */
+/* Takes the options before the command: "-d DIR", "-dDIR", "--no-pager"; returns the number of their words, or -1. */
 static int take_globals(char **argv)
 {
 	int cnt = 0;

@@ -47,7 +47,7 @@ extern const char *const tsv_own_kinds[];	/* by enum own_kind */
 enum { TSV_FUNCTION_IDS = 16 };
 uint64_t tsv_function_id(const struct summed *s, uint32_t function);
 uint64_t tsv_source_id(const struct summed_source *s);
-/* Of each place; the caller frees them. */
+/* The ids of all places; the caller frees them. */
 uint64_t *tsv_place_ids(const struct summed *s);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * tsv_read.c - sums from rows that SQL gave, which may be anything.
  *
- * Rows come in any order, so the lines are gone through twice: names and windows first, sums then.  What comes of it is written as a
+ * Rows come in any order, so the lines are gone through twice: names and windows first, sums then.  The result is written as a
  * digest and parsed again: the one parser of digests decides what is possible.
  */
 #include "digest/tsv.h"
@@ -268,7 +268,7 @@ static void take_cell(struct tsv_reader *d, struct summed_window *w)
 
 /* ---- lines ---- */
 
-/* What a line may be in each turn through the text. */
+/* The kinds of lines in each turn through the text. */
 static const uint32_t turns[] = {
 	1U << TSV_FUNCTION | 1U << TSV_NAME,
 	1U << TSV_WINDOW | 1U << TSV_CALL,

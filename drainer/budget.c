@@ -9,7 +9,7 @@
  *
  * Where processors are short that says little: most of an interval's time is waiting then, for others and for
  * what their probes take.  So the same holds for processor time, and the smaller p counts.  A call takes a
- * processor of the program's and, as a record, of the recorder's.  What does not go with the rate (waits,
+ * processor of the program's and, as a record, of the recorder's.  Cost that does not depend on the rate (waits,
  * events, functions that are recorded anywhere, waking up) is paid first, but never with more than three
  * quarters of the budget, or nothing would be known of functions.  Example: in a second the program takes
  * 1.04 s, 40 ms of them for a million records of 40 ns; the recorder 70, 60 of them for records; 900,000

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * contents.h - a table at the trace's end with the contents of each block of records: if a block is missing later, the table
- * tells when its records were logged, and by which threads.
+ * says when its records were logged, and by which threads.
  */
 #ifndef DRAINER_CONTENTS_H
 #define DRAINER_CONTENTS_H

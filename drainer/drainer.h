@@ -114,7 +114,7 @@ int drainer_snapshot(struct drainer *d, const char *path, struct diag *reterr);
 
 /*
  * The same without the older parts of the trace, which becomes one in parts: the new trace has the parts from first_part on, and all
- * that the program still holds.  What began before these parts is cut.  *ret_next: the part that is written from now on.
+ * that the program still holds.  Intervals that began before these parts are cut.  *ret_next: the part that is written from now on.
  */
 int drainer_cut(struct drainer *d, const char *path, uint32_t first_part, uint32_t *ret_next, struct diag *reterr);
 uint64_t drainer_lost(const struct drainer *d);		/* records, up to now */

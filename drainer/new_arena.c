@@ -376,7 +376,7 @@ static bool is_arena(int fd, const struct stat *st, bool told)
  * An arena with a free lock: open, and locked by us.  Root's may be written by every process that knows its name.
  * Root neither touches nor counts another user's.  The owner is checked through the descriptor, since a name in
  * /dev/shm may mean another file by now.  told: a run or a process gave the path; it may belong to the user who ran sudo.
- * What is no plain file is not even opened: a device may act on that.
+ * Only plain files are opened: a device may act on an open.
  */
 static int open_orphan(int dir, const char *name, bool told)
 {

@@ -2,7 +2,7 @@
 /*
  * sample_cost.c - how much longer a thread takes for each sample of it: the interrupt, and the copy of its stack.
  *
- * The program cannot tell, for most of it is the interrupt's, before and after the program; on a virtual machine that is many times
+ * The program cannot measure it, for most of it is the interrupt's, before and after the program; on a virtual machine that is many times
  * as much.  So a loop that reads the clock is sampled for a moment, before anything is recorded: the time that it stood still around
  * a sample is the sample's.
  *

@@ -35,7 +35,7 @@ VIEWS(X)
 X(by_cause)			/* not in the list: variance-tree --by cause */
 #undef X
 
-/* What critical-path makes. */
+/* The data of critical-path. */
 struct explained {
 	const struct interval_row *row;
 	size_t rank;			/* 1: the slowest of interval.cnt */
@@ -51,7 +51,7 @@ struct explained_paths {
 /* The name and kind of a thread or device on a path; NULL: only its number is known. */
 const struct thread_name *path_thread(const struct trace *t, uint64_t tid);
 
-/* What execution-table makes. */
+/* The data of execution-table. */
 struct charged_rows {
 	execution_rows rows;
 	enum charge charge;

@@ -70,7 +70,7 @@ void calls_prepare(void)
 	"0x08, 32, 0x24, 0x08, 32, 0x26, "	/* shl 32, shra 32 */				\
 	"0x22, 0x35 + " #n ", 0x22\n"		/* plus, lit(n + 5), plus */
 
-/* What indirect calls have to lead to, where that is wanted (-fcf-protection). */
+/* The instruction at which indirect calls must arrive, with -fcf-protection. */
 #if defined(__CET__) && __CET__ & 1
 #define LANDING "endbr64\n"
 #else

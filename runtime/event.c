@@ -276,7 +276,7 @@ static bool is_recorded(void)
 	return __atomic_load_n(&thread_self.arena->control->recording, __ATOMIC_RELAXED) == RECORDING_ON;
 }
 
-/* What concerns other hosts. */
+/* Events about other hosts. */
 static void remote_event(unsigned int kind, struct vprof_label *label, uint64_t a, uint64_t b)
 {
 	if (kind == VPROF_KIND_CALL)

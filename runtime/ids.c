@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include "runtime/thread.h"
 
-/* Of __builtin_classify_type(); an array is one in C++. */
+/* Values of __builtin_classify_type(); an array is one in C++. */
 enum { TYPE_POINTER = 5, TYPE_ARRAY = 14 };
 
 enum { TRACE_DIGITS = 32, SPAN_DIGITS = 16, VERSION_DIGITS = 2 };

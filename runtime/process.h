@@ -62,7 +62,7 @@ static inline bool process_is_invited(void)
 	return __atomic_load_n(process.invitation, __ATOMIC_RELAXED) & 1;
 }
 
-/* The child of a fork: takes new identities.  serial: of its only thread, 0 for a fresh one. */
+/* The child of a fork: takes new identities.  serial: its only thread's, 0 for a fresh one. */
 void process_forked(uint64_t serial);
 
 /* Logs where this process comes from, once. */

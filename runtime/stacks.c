@@ -396,7 +396,7 @@ static void extend(struct stack *s, unsigned long address)
 	stacks_set_gate(stacks_gate());
 }
 
-/* On a signal's own stack, addresses do not tell who called whom. */
+/* On a signal's own stack, addresses do not show the order of calls. */
 static bool on_signal_stack(unsigned long address)
 {
 	stack_t s;

@@ -294,7 +294,7 @@ void units_forked(void)
 
 /*
  * Works without the lock: a signal handler may interrupt it and call exit() or longjmp(), and the lock must
- * not remain held then.  flipping tells other threads that unload units, for a moment.
+ * not remain held then.  flipping signals that to other threads that unload units, for a moment.
  */
 static void flip(unsigned char gate)
 {

@@ -2,7 +2,7 @@
 /*
  * experiments.c - causal experiments into vprof.db and out of it.
  *
- * A struct experiments is one row of `causal` and the rows of five tables that name its run.  What is read is checked: the
+ * A struct experiments is one row of `causal` and the rows of five tables that name its run.  Every value read is checked: the
  * file may have been edited by hand.
  */
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * peers.h - whom threads wait for outside the run: the other end of a connection, a file.
+ * peers.h - what threads wait for outside the run: the other end of a connection, a file.
  *
  * A peer stands among the threads under a TID of its own (KIND_PEER) and never has a segment.  Its name is whatever the trace says:
  * "127.0.0.1:5400", the path of a socket or file.  As doers are distinguished by function, each has one, which is its name in

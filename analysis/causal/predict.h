@@ -36,7 +36,7 @@ void predictor_baseline(const struct predictor *p, struct experiments *e);
 bool predictor_ask(struct predictor *p, const char *target, const double *speedups, size_t speedup_cnt, struct experiments *e);
 
 /*
- * Of targets that are names of one thing only the first stays: most of the time that they would change is the same.  Refused ones stay.
+ * If targets are names of one thing, only the first stays: they would change mostly the same time.  Refused ones stay.
  *
  *	flush, io@flush, parse: flush only sleeps -> flush, parse
  */

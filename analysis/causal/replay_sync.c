@@ -293,7 +293,7 @@ static void make_step(const struct find *f, uint32_t number)
 
 /* ---- waits ---- */
 
-/* Of the waits that a taking ended: they are in its step. */
+/* Finds the waits that a taking ended: they are in its step. */
 static void find_waits(const struct find *f)
 {
 	VEC(int64_t) delays = { NULL, 0, 0 };

@@ -9,7 +9,7 @@
  *
  * Sides with fewer than COMPARE_RUNS_MIN runs have figures, and no verdict.
  *
- * In a fleet the host is the unit: what differs between hosts is in all runs of one.  What this file says of runs holds for hosts
+ * In a fleet the host is the unit: differences between hosts are in all runs of one.  This file's words on runs hold for hosts
  * then: each is compared as one run, and COMPARE_HOSTS_MIN of them are needed.
  */
 #ifndef ANALYSIS_COMPARE_COMPARE_H

@@ -107,7 +107,7 @@ static bool read_values(const struct gate_term *t, const struct comparison *c, d
 }
 
 /*
- * What is compared with which limit: for ratios, logarithms with log(1 + amount); for shares, differences with the amount; if a
+ * Sets the compared values and the limit: for ratios, logarithms with log(1 + amount); for shares, differences with the amount; if a
  * value is 0, head - (1 + amount) base with 0.
  */
 static void fill_contrast(struct judged *j, const struct comparison *c, double *values[SIDE_CNT], bool is_log)

@@ -374,7 +374,7 @@ static uint32_t main_child(const struct analysis *a, uint32_t place)
 	return NODE_NONE;
 }
 
-/* Of a path of blames (place_blames.c) as far down as nearly all of it is of one; what branches off has reasons of its own. */
+/* Follows a path of blames (place_blames.c) down as long as one blame has nearly all of it; branches have reasons of their own. */
 static void add_reasons(const struct factor_maker *k, uint32_t place, uint32_t factor, all_reasons *ret)
 {
 	const struct analysis *a = k->a;

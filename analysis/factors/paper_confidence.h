@@ -6,7 +6,7 @@
 #include "analysis/factors/factors.h"
 #include "analysis/factors/influence.h"
 
-/* Of factors paper_ci95 and paper_resolved, of pairs ci95; rows are read between the two. */
+/* Set paper_ci95 and paper_resolved of factors, and ci95 of pairs; rows are read between the two calls. */
 struct paper *paper_begin(const struct analysis *a, const struct shown_tree *shown, const struct factor_columns *c,
 			  const struct influence *in, struct row_reading *r);
 void paper_end(struct paper *p);

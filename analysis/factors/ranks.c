@@ -13,7 +13,7 @@
  * block is drawn twice.  Draws come from a fixed seed: the same run has the same answer.
  *
  * More intervals: the distance D of two scores s e has the standard error se of the blocks s F - s' F', which shrinks
- * with the root of n; n is enough when 1.96 se = D.  Of the scores that could change the factor's rank, the one that
+ * with the root of n; n is enough when 1.96 se = D.  Among the scores that could change the factor's rank, the one that
  * needs the largest n counts.  Example: 15 % and 10 % of equal specificity, se 4 points, n = 1,000: (1.96 * 4 / 5)^2
  * = 2.46 times the intervals, 1,500 more.
  *

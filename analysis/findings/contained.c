@@ -52,7 +52,7 @@ static bool is_below(const struct findings *f, const struct node *n, const struc
 	return false;
 }
 
-/* Of the share of x, what it has in the places of that function. */
+/* The part of x's share that is in the places of that function. */
 static double share_inside(const struct findings *f, const struct factor *x, const struct factor *function)
 {
 	double share = 0;

@@ -2,8 +2,8 @@
 /*
  * part_bins.h - what each part took, by the latency of the intervals.
  *
- * Private to analysis/.  With edges 0, 10, 20 and intervals of 4, 12 and 30 ns the bins have one interval each.  Who
- * has the bins can compare any class of latencies that begins and ends at edges with any other, exactly and at once.
+ * Private to analysis/.  With edges 0, 10, 20 and intervals of 4, 12 and 30 ns the bins have one interval each.  The
+ * bins allow to compare any two classes of latencies that begin and end at edges, exactly and at once.
  */
 #ifndef ANALYSIS_PARTS_PART_BINS_H
 #define ANALYSIS_PARTS_PART_BINS_H

@@ -61,7 +61,7 @@ static inline bool state_has_waker(enum trace_state state)
 	return state != STATE_RUNNING && state != STATE_QUEUE && state != STATE_RUNNABLE;
 }
 
-/* Of a request: what its thread does in that segment of another's, or nobody's.  folded: the piece's that it is part of. */
+/* The state, for a request, of its thread in a segment of another's, or nobody's.  folded: the state of the piece around it. */
 static inline enum trace_state others_state(enum trace_state folded, const struct segment *s)
 {
 	bool is_others = s && s->sid != SID_NONE;

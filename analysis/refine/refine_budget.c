@@ -116,7 +116,7 @@ static void estimate_calls(struct budget *b)
 		if (s->calls[i] > 0)
 			VEC_ADD(&queue, i);
 	}
-	/* Who calls the functions that begin intervals or go on with them is called as often. */
+	/* Callers of the functions that begin intervals or go on with them are called as often. */
 	for (size_t i = 0; i < s->edges.cnt; i++) {
 		const struct refine_call *c = &s->edges.items[i];
 

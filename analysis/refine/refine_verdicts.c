@@ -234,7 +234,7 @@ uint64_t refine_needed(const struct refinement *r, const struct findings *f,
 	return factor_intervals_needed(f, x, &o);
 }
 
-/* Of a queue with a thread in no recorded function; the paper's policy looks for nothing there. */
+/* The functions around a queue whose thread is in no recorded function; the paper's policy looks for nothing there. */
 static void find_around(const struct refinement *r, const struct findings *f, const struct factor *x, indexes *ret)
 {
 	ret->cnt = 0;

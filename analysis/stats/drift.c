@@ -10,7 +10,7 @@
  * a drift.  Above .739 it is one chance in a hundred.  Ranks, so that one stall is no drift.  Example, L = 0, T = 1,
  * 2, 3, 4: r = -1.5, -.5, .5, 1.5, S = -1.5, -2, -1.5, 0, sum 8.5, s^2 = 5/4: 8.5 / (16 * 1.25) = .425.
  *
- * What it looks like: of the means of the 64ths, does a straight line explain more, or one stretch that differs from
+ * Its form: does a straight line explain more of the means of the 64ths, or one stretch that differs from
  * the rest?  Example, means 1, 1, 4, 4, 1, 1, 1, 1: the stretch of the third and fourth explains all, a line little.
  *
  * Whether it matters: the part of the variance that is between 64ths of the run, less the part expected by chance.

@@ -56,7 +56,7 @@ bool vtree_is_outermost(struct vtree *v, uint32_t parent, uint32_t function)
 
 #define CHILDREN_FEW 4			/* of a place: with more of them, the maps have them all */
 
-/* What distinguishes a place from its siblings, as a small number. */
+/* A small number that distinguishes a place from its siblings. */
 static uint32_t label_of(struct vtree *v, const struct place *like)
 {
 	uint64_t *slot;
@@ -119,7 +119,7 @@ static bool is_alike(const struct place *a, const struct place *b)
 	       a->wait == b->wait && a->device == b->device;
 }
 
-/* Of few children it is quicker to look at each than to ask the maps.  0: there is none like that; place 0 is the child of none. */
+/* A search through few children is quicker than the maps.  0: there is none like that; place 0 is the child of none. */
 static uint32_t find_child(struct vtree *v, uint32_t parent, const struct place *like)
 {
 	uint32_t i = v->places.items[parent].first_child;

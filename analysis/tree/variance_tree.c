@@ -158,7 +158,7 @@ static uint32_t place_of(struct vtree *v, uint32_t inv)
 
 size_t vtree_unfold_limit = 64;
 
-/* Sums do not tell a request that was not read from one whose thread is busy. */
+/* Sums do not distinguish a request that was not read from one whose thread is busy. */
 #define LOOK_UNFOLD_LIMIT ((size_t)1 << 20)
 
 static void place(struct vtree *v, const struct piece *p)

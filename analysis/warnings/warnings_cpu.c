@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * warnings_cpu.c - threads that were off the CPU though no record tells of a wait; threads that waited for a CPU.
+ * warnings_cpu.c - threads that were off the CPU without a record of a wait; threads that waited for a CPU.
  *
  * The kernel's accounts of each thread (trace/read/off_cpu.h) show how much of the running time by the trace was not
  * running.

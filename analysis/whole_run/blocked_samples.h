@@ -12,7 +12,7 @@
 
 #define SAMPLES_PERIOD_DEFAULT_NS 1000000
 
-/* What a thread was doing, or waiting for. */
+/* A thread's activity, or the kind of its wait. */
 #define SAMPLE_TYPES(X)		\
 	X(CPU,   "cpu")		\
 	X(IO,    "io")		\

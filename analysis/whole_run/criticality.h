@@ -2,7 +2,7 @@
 /*
  * criticality.h - which threads and call paths run while few others can (GAPP, ICPE '20).
  *
- * While n threads are active (running, or able to run) each earns 1/n of the time.  What a thread earns is its
+ * While n threads are active (running, or able to run) each earns 1/n of the time.  The sum for a thread is its
  * CMetric; those of all threads sum to the time in which any was active.  A slice is a longest active stretch of a
  * thread.  It is critical if on average at most nmin threads were active during it, or no other thread ever was; call
  * paths are those of critical slices.

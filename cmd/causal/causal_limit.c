@@ -10,7 +10,7 @@
 #include "project/runs/project.h"
 #include "trace/causal/in_virtual_time.h"
 
-/* Of a leaf: the target that would make it faster.  The caller frees it; NULL: it has no name. */
+/* The target that would make a leaf faster.  The caller frees it; NULL: it has no name. */
 static char *name_of(const struct findings *f, const struct node *n)
 {
 	const char *function = n->kind == NODE_WAIT && n->parent != NODE_NONE ? f->nodes.items[n->parent].function : n->function;

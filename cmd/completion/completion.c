@@ -19,7 +19,7 @@ static const struct cmd *const commands[] = {
 #undef X
 };
 
-/* What a word may be, by the name that the help gives it. */
+/* The kinds of words, by the names that the help gives them. */
 enum words { WORDS_FILES, WORDS_RUNS, WORDS_FUNCTIONS, WORDS_INTERVALS };
 
 static enum words words_of(const struct option_desc *o)

@@ -280,7 +280,7 @@ static void add_wait(struct otlp *o, uint64_t sid, const struct ospan *s, int64_
 		VEC_ADD(&o->woken, (struct woken){ sid, (size_t)(waker - o->spans.items), until_ns });
 }
 
-/* What the last part of the path links to, if it ended by then and no child ended later. */
+/* The span to which the path's last part links, if it ended by then and no child ended later. */
 static const struct ospan *waker_before(const struct otlp *o, const struct ospan *taken, const struct ospan *child, int64_t from_ns, int64_t until_ns)
 {
 	const struct ospan *l = taken && taken->state == STATE_RUNNING ? linked(o, taken) : NULL;

@@ -2,7 +2,7 @@
 /*
  * import_uftrace.c - `vprof import --from uftrace`: the directory that uftrace record writes.
  *
- * Of each thread there is a file of records of 16 bytes, a call or a return: ns, then type (2 bits), whether data follow, 5 (3 bits),
+ * Each thread has a file of records of 16 bytes, a call or a return: ns, then type (2 bits), whether data follow, 5 (3 bits),
  * depth (10 bits), address (48 bits).  perf-cpu*.dat says when threads left their CPU.
  *
  *	entry 100 depth 0 handle, entry 110 depth 1 parse, exit 140 depth 1, exit 150 depth 0	handle 100..150, parse 110..140
@@ -76,7 +76,7 @@ static uint64_t number_at(const char *text, unsigned bytes)
 	return value;
 }
 
-/* What a library's function waits for, by a part of its name; functions that do not wait are none of these. */
+/* The wait of a library's function, by a part of its name; functions that do not wait are not listed. */
 static enum trace_state wait_of(const char *name)
 {
 	static const struct { const char *part; enum trace_state state; } parts[] = {

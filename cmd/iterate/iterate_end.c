@@ -106,7 +106,7 @@ static char *why_stopped(const struct loop *l)
 	return str_take(&s);
 }
 
-/* What the last run says. */
+/* The last run's sentence. */
 static char *answer_of(const struct loop *l, const struct select_options *o)
 {
 	return sentence_text(l->findings, o, locale_is_utf8());

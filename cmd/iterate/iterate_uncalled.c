@@ -18,7 +18,7 @@
 
 enum { CALLED = 1, UNCALLED };		/* per key; 0: unknown */
 
-/* Of a run that recorded intervals. */
+/* Notes the fates of functions in a run that recorded intervals. */
 static int look_at_run(struct store *s, uint32_t run, struct map *fates, struct diag *reterr)
 {
 	planned_functions plan = { NULL, 0, 0 };

@@ -3,7 +3,7 @@
  * report.c - `vprof report [RUN | BASE HEAD] [-o FILE.html] [--open]`: what a run found, or what differs between two sides, as one
  * HTML file, to be sent to others.
  *
- * The results, and those of causal experiments, are the store's.  What each part took at which latencies, single critical paths and who waited for whom
+ * The results, and those of causal experiments, are the store's.  The time of each part by latency, single critical paths and the wait graph
  * are read from the trace; without it the page has the rest.
  */
 #include <errno.h>
@@ -29,7 +29,7 @@
 static const char *arg_output;
 static bool arg_open;
 
-/* What the page is made of; material_release() in any case. */
+/* The page's data; material_release() in any case. */
 struct material {
 	struct store *store;
 	struct run run;
@@ -64,7 +64,7 @@ static int read_findings(struct material *m, const char *run, struct diag *reter
 	return r == -ENOENT ? 0 : r;		/* most runs have none */
 }
 
-/* What the trace adds.  A run whose trace is gone or damaged has a page, too. */
+/* Adds the trace's data.  A run whose trace is gone or damaged has a page, too. */
 static void read_trace(struct material *m)
 {
 	_cleanup_(freep) int64_t *edges = NULL;

@@ -74,7 +74,7 @@ endless_are() {
 	row "$1.intervals_without_end" "$endless" count "<= $2" "$(holds "$endless <= $2")"
 }
 
-# What mod_deflate does: its functions and their bodies.
+# mod_deflate's part: its functions and their bodies.
 of_deflate="file LIKE '%/mod_deflate.c'"
 
 exam_iterate() {

@@ -92,7 +92,7 @@ run_rows() {
 	row "$1.runs" "$runs" count "<= 6" "$(holds "$runs <= 6 && $runs > 0")"
 }
 
-# Of the last run: what transactions waited for rows by vprof, scaled to all of them, and by InnoDB.
+# The last run's waits of transactions for rows: by vprof, scaled to all transactions, and by InnoDB.
 row_lock_rows() {
 	counter=$(awk '$1 == "innodb" && $2 == "Innodb_row_lock_time" { ms = $3 } END { print ms + 0 }' "$work/$1.txt")
 	seen=$(query iterate "SELECT ifnull(sum(f.mean_ns) / 1e6 * (d.count + ifnull(p.root_only_count, 0)), 0)

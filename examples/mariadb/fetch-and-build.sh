@@ -11,7 +11,7 @@
 # directory per NAME with vprof.conf and vprof.data.  The sources are not changed, and all builds
 # share them; those in SOURCE are taken instead where there are any at hand.
 # "vprof iterate" builds by itself: --configure-only leaves a directory for it that is ready to.
-# What is built is mariadbd, with InnoDB and without the engines and plugins that can go; -O2 as Debian has it, but
+# Builds mariadbd, with InnoDB and without the engines and plugins that can go; -O2 as Debian has it, but
 # no debugging information, which vprof does not need.  sysbench, the client and the server that makes the
 # database are Debian's; none of them is started by the system.
 # The list of source packages is a private one: the system's own apt configuration is not changed.

@@ -9,7 +9,7 @@
 # plain server for N minutes (30) at most; those that ended there run on the server of all: as it is (dormant), and
 # with "vprof record" around all of them (recorded).
 # The clients that the tests call are plain in all three.
-# What mysql-test-run skips before it has a server is not counted.
+# Tests that mysql-test-run skips before it has a server are not counted.
 # Printed, and left in DIR/own-tests: a line for each test whose results differ, and for each suite
 # "SUITE plain PASSED FAILED SKIPPED dormant ... recorded ...".  A test that failed is run once more on each side: it differs when
 # it never gave the result that it gave plainly.  The exit status is 1 where one differs.
@@ -37,7 +37,7 @@ find_vprof
 out=$work/own-tests
 mkdir -p "$out"
 
-# What the tests call beside the server.
+# Programs that the tests call beside the server.
 clients() {
 	make -j"$(nproc)" mariadb mariadb-admin mariadb-binlog mariadb-check mariadb-client-test mariadb-conv mariadb-dump \
 		mariadb-import mariadb-plugin mariadb-show mariadb-slap mariadb-test mariadb-tzinfo-to-sql mariadb-upgrade \

@@ -394,7 +394,7 @@ static bool prepare(struct client *c)
 	return true;
 }
 
-/* What is shared must be there before the first connection asks for it. */
+/* Shared values must be there before the first connection asks for them. */
 bool client_fill_shared(struct client *c)
 {
 	char name[48];

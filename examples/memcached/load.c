@@ -4,7 +4,7 @@
  *
  *	load --port 11211 --connections 4 --requests 100000
  *
- * Each connection is a thread (client.c).  What is printed is one name and one value a line, the
+ * Each connection is a thread (client.c).  It prints one name and one value a line, the
  * latencies over all requests; with --depth above 1 they contain the wait for the answers before.
  */
 #include <errno.h>

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# kernel.sh - what the kernel's side tells of PostgreSQL's commits, checked.  `make exam-kernel-postgresql` runs it.
+# kernel.sh - checks what the kernel's side says of PostgreSQL's commits.  `make exam-kernel-postgresql` runs it.
 #
 #	kernel.sh --vprof PROGRAM [--work DIR] [--results FILE] [--seconds N]
 #
@@ -15,7 +15,7 @@
 #			in another state.  The backend reads its accounts now and then and keeps them in a table.  The
 #			kernel begins to count where the woken thread's CPU puts it into its queue: an idle one of a
 #			virtual machine comes to that 30 us later: alone, that and no more is what we have in addition.
-#	3. crowd	eight clients: who waits for another backend's flush waits for one that is on the way of a commit
+#	3. crowd	eight clients: a wait for another backend's flush is a wait for a backend on the way of a commit
 #	4. knot		four clients that do little but commit: the knot of the wait-for graph has the disk and the backends,
 #			whose waits for the disk are below XLogFlush; one flushes for all, and each waits for the processors:
 #			so edges count from 3 % of the run on, where the default is a fifth
@@ -87,7 +87,7 @@ cause() {
 		END { if (!found) print 0 }' "$work/$1.causes"
 }
 
-# Of the I/O waits of transactions that have a waker: how many, and which part of them the disk ended, or a thread of
+# Counts the I/O waits of transactions that have a waker, and the part of them that the disk ended, or a thread of
 # the kernel that stands between (the journal's).
 ended_by_disk() {
 	awk '

@@ -62,7 +62,7 @@ add_losses() {
 	done <"$work/losses"
 }
 
-# What is SORT's own: the functions of its two files.
+# SORT's own part: the functions of its two files.
 of_sort="(file LIKE '%/sort.c' OR file LIKE '%/pqsort.c')"
 
 exam_iterate() {

@@ -102,7 +102,7 @@ static bool ends_at_return(const struct directives *all, const struct directive 
 	return false;
 }
 
-/* What else happens to the interval when the function that began or resumed it is left; NULL: nothing. */
+/* The interval's other event when the function that began or resumed it is left; NULL: none. */
 static const char *leaving_kind(const struct directives *all, const struct directive *d, const struct scan_function *f)
 {
 	if (leaves_with(all, d, f))
@@ -119,7 +119,7 @@ static const char *add_later(struct instrumenting *in, size_t f, const struct di
 }
 
 /*
- * What the interval is called by tracing systems, noted before it begins:
+ * The interval's ids in tracing systems, noted before it begins:
  *
  *	trace = arg0->header	if (vprof_event) vprof_event(VPROF_KIND_TRACE, ..., (unsigned long long)(r->header),
  *					__builtin_classify_type(r->header));
@@ -289,7 +289,7 @@ static const char *insert_directive(struct instrumenting *in, size_t f, const st
 	}
 }
 
-/* Of functions that all contain the line, the one that begins last: the innermost. */
+/* The innermost of the functions that contain the line: the one that begins last. */
 static bool has_inner(const struct instrumenting *in, size_t f, const struct directive *d)
 {
 	const struct parsed_function *outer = &in->parsed->functions.items[f];

@@ -17,10 +17,10 @@
 
 #include "instrumenter/insert/instrument.h"
 
-/* Of a preprocessed text; never 0. */
+/* The hash of a preprocessed text; never 0. */
 uint64_t known_text_hash(const char *text, size_t len, enum language language, const char *standard);
 
-/* Whether before, the record of the last compile, tells all about a text with that hash and length. */
+/* Whether before, the record of the last compile, holds all about a text with that hash and length. */
 bool known_text(const struct unit *before, uint64_t text_hash, size_t len,
 		const struct launcher_options *o);
 

@@ -220,7 +220,7 @@ static struct after after_goto(const struct tail_walk *w, CXCursor statement)
 	return w->labels->items.items[n];
 }
 
-/* What follows the statements of a block from number i on; at its end, after. */
+/* The statement after those of a block from number i on; at its end, after. */
 static struct after what_comes(const struct tail_walk *w, const struct children *block, size_t i, struct after after)
 {
 	for (; i < block->items.cnt; i++) {

@@ -94,7 +94,7 @@ static bool is_if(const char *s)
 	return starts_with(s, "if") && !in_word(s[2]);
 }
 
-/* What follows "key =" at s, or NULL. */
+/* The text after "key =" at s, or NULL. */
 static const char *behind_key(const char *s)
 {
 	if (!starts_with(s, "key"))

@@ -11,7 +11,7 @@
  *	input 18ea4...0 0000000000000102 /src/a.h	time and size of a file that it was made of
  *	part 3f2a90c1d4e5b607 /src/a.h			functions of another file (scan_part.h)
  *
- * What follows is the rest of the record, packed.
+ * The rest of the record follows, packed.
  */
 #ifndef INSTRUMENTER_SCAN_SCAN_HEAD_H
 #define INSTRUMENTER_SCAN_SCAN_HEAD_H

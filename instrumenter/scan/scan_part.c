@@ -214,7 +214,7 @@ static bool note_all_names(const char *build_dir, struct map *named)
 	return all;
 }
 
-/* Of a file in the folder; also the rest of a killed writer: "HASH.tmp-..." */
+/* Whether named has the hash of a file in the folder; also of a killed writer's rest: "HASH.tmp-..." */
 static bool is_named(const char *name, const struct map *named)
 {
 	uint64_t there;

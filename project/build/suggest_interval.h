@@ -23,7 +23,7 @@ struct suggestion {
 	const char *start, *end;	/* functions; the project's */
 	const char *file;		/* of start */
 	uint32_t line;
-	bool needs_key;			/* two functions: a value that both know tells whose request it is */
+	bool needs_key;			/* two functions: a value that both know identifies the request */
 	uint32_t rank;			/* 0: a loop or a thread calls it for a connection; 1: a library does; 2: it is the lowest */
 	size_t below;			/* of rank 0: functions that it leads to: more, the more of what is served */
 	uint32_t height;		/* calls from it down to where it reads and writes: the lower, the closer to one request */

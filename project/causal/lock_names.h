@@ -2,7 +2,7 @@
 /*
  * lock_names.h - private to project/causal/: where in the memory of the run's programs the variables of lock:NAME and the code of pc:NAME are.
  *
- * Of programs and libraries; base/text/symbol.h says which names mean which symbols.
+ * They are names in programs and libraries; base/text/symbol.h says which names mean which symbols.
  */
 #ifndef PROJECT_CAUSAL_LOCK_NAMES_H
 #define PROJECT_CAUSAL_LOCK_NAMES_H

@@ -271,7 +271,7 @@ static void end_round(struct rounds *r, struct drainer *d, uint64_t now_ns)
 	VEC_RELEASE(&latencies);
 }
 
-/* The recorder was delayed for so long that a block passed its deadline, so the rest of it had no change. */
+/* The recorder was so late that a block passed its deadline, so the rest of the block had no change. */
 static void repeat_round(struct rounds *r, struct drainer *d, uint64_t now_ns)
 {
 	drainer_look(d);		/* open intervals belong to no block of the next round */

@@ -2,7 +2,7 @@
 /*
  * rounds.h - one start of the program: its rounds and blocks by the clock.  Private to project/causal/.
  *
- *	warm-up		until intervals have ended, which tells how long a block has to be
+ *	warm-up		until intervals have ended, which shows how long a block has to be
  *	a round		next() chooses its points; then, for each block in random order:
  *			set, 20 ms, open, block_ns, shut, tail_ns, over
  *	the end		next() ends it, the time is over, or Control-C: the program gets SIGTERM

@@ -6,7 +6,7 @@
  *	vprof.data/spool/lock					of the sender, one for a data directory
  *
  * A file goes when the command has ended with status 0.  The sender is a process of its own: if the recorder is killed it sends what
- * is there, and ends.  What is left then is sent by the sender of the next recording.
+ * is there, and ends.  The sender of the next recording sends the rest.
  */
 #ifndef PROJECT_DIGESTS_SPOOL_H
 #define PROJECT_DIGESTS_SPOOL_H

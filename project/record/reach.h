@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * reach.h - tells from outside, by /proc/PID, whether a process can reach the recording.
+ * reach.h - finds out from outside, by /proc/PID, whether a process can reach the recording.
  *
  *	environment without VPROF_ARENA		it does not know where the recording is
  *	another root				it knows, but cannot see that file

@@ -143,7 +143,7 @@ static void forget_parts(struct record_digests *g)
 	g->parts.cnt -= cnt;
 }
 
-/* Whether the child, if there was one, has ended.  What it took counts as the recorder's. */
+/* Whether the child, if there was one, has ended.  Its CPU time counts as the recorder's. */
 static bool is_done(struct record_digests *g, struct drainer *d, int flags)
 {
 	struct rusage used = { 0 };

@@ -24,7 +24,7 @@ struct record_requests {
 	sigset_t old;			/* signals of before: for the command */
 };
 
-/* From here on the signals wait for the drainer.  Call it before other processes can know whom to signal; after
+/* From here on the signals wait for the drainer.  Call it before other processes can know the pid to signal; after
  * release they are ignored. */
 void record_requests_open(struct record_requests *q, struct store *s, const struct run *run);
 void record_requests_release(struct record_requests *q);

@@ -18,7 +18,7 @@
  * Names of C++ are without parameters: "store::get". */
 int code_function_find(const char *path, const char *function, uint64_t *ret_offset);
 
-/* Of an address of the file: the offset of its code.  False: it is none of code. */
+/* The offset of the code at an address of the file.  False: there is no code. */
 bool code_offset(Elf *elf, uint64_t address, uint64_t *ret);
 
 /* The file, for libelf; NULL and *ret_err: a negative errno.  code_close() in any case. */

@@ -141,7 +141,7 @@ static void walk(struct walk *w)
 			return;
 }
 
-/* Of a thread that waits in a system call: "202 0x... 0x... SP PC"; of one that waits elsewhere: "-1 SP PC". */
+/* A thread that waits in a system call has "202 0x... 0x... SP PC"; one that waits elsewhere "-1 SP PC". */
 static bool read_place(pid_t pid, const char *tid, uint64_t *ret_sp, uint64_t *ret_pc)
 {
 	_cleanup_(freep) char *path = xasprintf("/proc/%d/task/%s/syscall", (int)pid, tid), *text = NULL;
@@ -157,7 +157,7 @@ static bool read_place(pid_t pid, const char *tid, uint64_t *ret_sp, uint64_t *r
 }
 
 /*
- * Of "NSpid:	4711	7": its number in its own namespace.
+ * Example "NSpid:	4711	7": the last is its number in its own namespace.
  */
 static void last_number(const char *text, const char *label, pid_t *ret)
 {

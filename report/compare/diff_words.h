@@ -21,7 +21,7 @@ char *term_text(const struct gate_term *t, const struct comparison *c);
 /* "about 12 runs a side would tell", "a verdict needs 3 runs a side"; "" if there is a verdict, or a term has no figure. */
 const char *text_needed(char buf[TEXT_MAX], const struct gate *g, const struct comparison *c);
 
-/* What the units of inference are: "run", "host"; and, where there are too few of them: "within these runs", "of these hosts". */
+/* Words for the units of inference: "run", "host"; and, if there are too few of them: "within these runs", "of these hosts". */
 const char *unit_word(const struct comparison *c);
 const char *text_within(const struct comparison *c);
 

@@ -11,7 +11,7 @@
 /* A line each below the table of factors. */
 void print_common(const struct style *s, const struct view_input *in);
 
-/* What names a part; more may be set. */
+/* The members that name a part; more may be set. */
 json_t *part_json(const struct part *p);
 
 json_t *common_causes_json(const struct findings *f);

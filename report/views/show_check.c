@@ -9,7 +9,7 @@
  *	    0 ns  2.10 µs  logserver (8800)   enqueue_request
  *	 2.10 µs  1.20 µs  logserver (8825)   queue wait
  *
- * What does not look right is said before that, with what to change.
+ * Problems come before that, with a remedy.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -86,7 +86,7 @@ static double nowhere_ns(const struct findings *f)
 	return sum;
 }
 
-/* Of median latency, of those whose functions were recorded; NULL: there is none. */
+/* The interval of median latency among those whose functions were recorded; NULL: there is none. */
 static const struct interval_row *find_example(const struct findings *f)
 {
 	_cleanup_(freep) size_t *order = findings_by_latency(f);

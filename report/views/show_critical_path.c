@@ -138,7 +138,7 @@ static void print_pieces(const struct style *s, const struct view_input *in,
 			 const struct explained *e)
 {
 	_cleanup_(table_freep) struct table *t = table_new();
-	/* Of many the longest, and none of less than a thousandth of the whole. */
+	/* If there are many, the longest, and none below a thousandth of the whole. */
 	_cleanup_(freep) bool *longest = longest_pieces(&e->pieces, in->options.ranking.all ? SIZE_MAX : PIECES_SHOWN);
 	int64_t least_ns = in->options.ranking.all ? 0 : whole_ns(&e->pieces) / 1000, hidden_ns = 0;
 	size_t hidden = 0;

@@ -26,7 +26,7 @@ static size_t select_factors(const struct view_input *in, uint32_t **ret_order)
 	return factors_select(in->findings, &in->options.ranking, ret_order);
 }
 
-/* Of this ranking, selected or not. */
+/* Counts the factors of this ranking, selected or not. */
 static size_t count_all(const struct view_input *in)
 {
 	struct select_options all = in->options.ranking;
@@ -45,7 +45,7 @@ static double rank_score(const struct view_input *in, const struct factor *f)
 
 #define LABEL_MIN 24			/* columns of the factors' names, before others go */
 
-/* What is dropped, in this order, before names are cut. */
+/* The columns dropped, in this order, before names are cut. */
 enum { ALL_COLUMNS, NO_RANKS, NO_WORK_CI, NO_PRESENCE, NO_SPECIFICITY, NO_SHARED, NO_MEAN, NO_OWN, NO_KIND };
 
 struct drawing {

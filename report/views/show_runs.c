@@ -28,7 +28,7 @@ struct left_out {
 	bool name, lost, iteration;
 };
 
-/* What vprof iterate did in the run, or NULL. */
+/* The step of vprof iterate in the run, or NULL. */
 static const struct iteration *iteration_of(const struct view_input *in, uint32_t run)
 {
 	for (size_t i = 0; in->iterations && i < in->iterations->cnt; i++)

@@ -31,7 +31,7 @@
 #define NODE_MIN 12			/* columns of the nodes, however narrow the terminal */
 #define ROOM_UNKNOWN SIZE_MAX		/* leaves them out */
 
-/* What is dropped, in this order, before names are cut. */
+/* The columns dropped, in this order, before names are cut. */
 enum { SHORT_BAR = 1, NO_CALLS, NO_MEAN, NO_BAR, NO_SD };
 
 struct drawing {
@@ -298,7 +298,7 @@ static json_t *peer_text(const struct node *n)
 	return json_text(name);
 }
 
-/* Of a queue wait: the peer for which most of it was waited, among those below it. */
+/* The peer below a queue wait that has most of it. */
 static json_t *peer_json(const struct findings *f, const struct node *n)
 {
 	const struct node *best = NULL;

@@ -58,7 +58,7 @@ static void add_where(struct str *to, const struct wait_edge *e)
 		str_addf(to, ", in %s (%s)", s->waiter[s->waiter_cnt - 1], trace_state_name(s->state));
 }
 
-/* What shares refer to. */
+/* The whole to which shares refer. */
 static const char *whole_words(const struct wait_graph *g)
 {
 	return g->compares ? "of the slow intervals' time" : "of the run";

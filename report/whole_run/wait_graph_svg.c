@@ -30,7 +30,7 @@ static bool is_drawn(const struct picture *p, const struct wait_edge *e)
 	return (p->all || !e->prefiltered) && p->rows[e->from] != UINT32_MAX && p->rows[e->to] != UINT32_MAX;
 }
 
-/* Of a knot, not of a sink or of the background. */
+/* Whether it is of a knot, not of a sink or of the background. */
 static bool in_knot(const struct picture *p, size_t edge)
 {
 	const struct wait_knot *k = p->knot[edge] ? &p->g->knots.items[p->knot[edge] - 1] : NULL;

@@ -20,7 +20,7 @@
 /* A tenth or more of the waits have no known waker. */
 bool lacks_wakers(const struct findings *f);
 
-/* What would name a thread that was in no probed function. */
+/* Words for a thread that was in no probed function, and the remedy that would name its function. */
 const char *in_no_function(const struct findings *f);	/* where that thread was */
 const char *would_name(const struct findings *f);
 

@@ -27,7 +27,7 @@ static bool is_sure_of_factor(const struct findings *f, const struct factor *x, 
 	return f->cpu.is_exact || !factor_is_runqueue(x) || !f->cpu.is_known;
 }
 
-/* What it is about. */
+/* The subject of the sentence. */
 static void set_subject(json_t *o, const struct run *run, const char *function, const char *file, uint32_t line, json_t *wait, const char *peer)
 {
 	json_set_function(o, run, function);

@@ -92,7 +92,7 @@ void locks_note_release(uint64_t object)
 		__atomic_fetch_add(&o->release_cnt, 1, __ATOMIC_RELAXED);
 }
 
-/* Who lets a lock go while others wait leaves a stamp: the last one's is ours. */
+/* A release while others wait leaves a stamp: the last one is ours. */
 void locks_note_taking(uint64_t object)
 {
 	uint64_t name = releasers_name(object), serial = 0, ticks;

@@ -9,7 +9,7 @@
 #include "runtime/waits/object.h"
 #include "runtime/waits/releasers.h"
 
-enum { LOCKED_MAX = 1024 };		/* descriptors above are not remembered: who lets go is unknown */
+enum { LOCKED_MAX = 1024 };		/* descriptors above are not remembered: their releasers are unknown */
 
 static uint64_t locked[LOCKED_MAX / 64];
 static uint32_t locked_pid;		/* whose they are */

@@ -112,7 +112,7 @@ static unsigned int port_of(const struct address *a)
 	return ntohs(a->at.any.sa_family == AF_INET ? a->at.in.sin_port : a->at.in6.sin6_port);
 }
 
-/* Of a unix socket; false: it has none. */
+/* Adds the path of a unix socket; false: it has none. */
 static bool add_path(struct name *n, const struct address *a)
 {
 	size_t head = offsetof(struct sockaddr_un, sun_path), len;

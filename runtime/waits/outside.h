@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outside.h - whom a thread waited for, if no thread of the run ended its wait: the other end of the connection.
+ * outside.h - the peer that a thread waited for, if no thread of the run ended its wait: the other end of the connection.
  *
  *	read(7) waits from 10 to 90, connection from 127.0.0.1:41000 to 127.0.0.1:5400	-> the label "peer:127.0.0.1:5400"
  *	epoll_wait() returns a connection that was accepted at port 80			-> the label "peer:clients of port 80"

@@ -26,7 +26,7 @@ struct poll_wait poll_begin_from(uint64_t caller, bool files);
 #define poll_begin(files) poll_begin_from(CALLER, files)
 void poll_end(struct poll_wait *p);
 
-/* What the call returned, and which files are ready.  They return r. */
+/* Take the call's result, and which files are ready.  They return r. */
 int poll_ready_files(struct poll_wait *p, int r, const struct pollfd *files, nfds_t cnt);
 int poll_ready_bits(struct poll_wait *p, int r, int cnt, const fd_set *in, const fd_set *out);
 int poll_ready_events(struct poll_wait *p, int r, int fd, const struct epoll_event *events);

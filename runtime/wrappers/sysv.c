@@ -92,7 +92,7 @@ IN_WRAPPER struct wait begin_file(int fd, bool release, bool waits)
 	return waits ? wait_begin_call(WAIT_LOCK, object) : (struct wait){ .on = false };
 }
 
-/* What went well may have locked the file: closing it is then to be seen. */
+/* A call that succeeded may have locked the file: its close must be seen then. */
 static int noted(int fd, int r)
 {
 	if (r == 0)

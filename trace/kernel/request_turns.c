@@ -92,7 +92,7 @@ static bool is_active(const struct turns *s, uint32_t exchange)
 	return false;
 }
 
-/* Of one that is no interval the time is nobody's whom anything waits for: any number does. */
+/* Nothing waits for the time of a request that is no interval: any number does. */
 static uint64_t sid_of(const struct turns *s, uint32_t exchange)
 {
 	return s->owners[exchange].sid ? s->owners[exchange].sid : SID_SHARED - 1;
@@ -274,7 +274,7 @@ static void cut_segment(struct turns *s, const struct segment *g, size_t *at)
 		int64_t start_ns = x->start_ns > from_ns ? x->start_ns : from_ns, end_ns = x->end_ns < g->end_ns ? x->end_ns : g->end_ns;
 
 		put_nobodys(s, g, from_ns, start_ns);
-		/* What is taken up in the middle of a wait was taken up by who is woken: it has no CPU yet. */
+		/* A request taken up in the middle of a wait was taken up by the woken thread, which has no CPU yet. */
 		if (idle)
 			put_nobodys(s, g, start_ns, end_ns);
 		else

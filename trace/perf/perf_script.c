@@ -376,7 +376,7 @@ static bool is_record(const struct perf_line *l)
 
 /*
  * perf's events about threads that existed before have the time 0.  Other events have it by mistake, unless
- * it is the zero of the recording (perf script --reltime).  None of them tells a time.
+ * it is the zero of the recording (perf script --reltime).  None of them has a time.
  */
 static void drop_timeless(struct script *s)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * false_wakeups.c - keeps of each chunk only the wait that began last, and each false wake-up with the wait
+ * false_wakeups.c - keeps only the wait of each chunk that began last, and each false wake-up with the wait
  * that it could mean.
  *
  *	wait 10..20, wait 30..40, false 41, wait 50..60, wait 70..80	->	30..40, false 41, 70..80

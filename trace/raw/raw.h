@@ -141,7 +141,7 @@ struct blocks;
 /* Adds EVENT_ACCOUNT, or the EVENT_SWITCHES that belongs to the thread's last one; ignores other events. */
 void raw_add_own_look(struct raw *r, uint32_t thread, const struct raw_record *record);
 
-/* What precedes a chunk's records; false: it makes no sense, and d->bad is set. */
+/* Reads the data before a chunk's records; false: it makes no sense, and d->bad is set. */
 struct raw_chunk {
 	uint64_t serial, cnt;
 	uint32_t pid, tid;

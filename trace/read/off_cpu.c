@@ -2,7 +2,7 @@
 /*
  * off_cpu.c - finds the threads whose accounts disagree with the trace, and condenses the trace of those.
  *
- * Most threads' accounts agree, and nothing more is read.  Of the others every record is a moment at which
+ * Most threads' accounts agree, and nothing more is read.  For the others every record is a moment at which
  * the thread ran.  Moments closer than off_cpu_shortest_ns() are joined as they are read, so what is kept of
  * a thread is as much as its time, not its records, can have.
  */
@@ -202,7 +202,7 @@ static void guess_delays(struct finding *f)
 	}
 }
 
-/* Of two stacks' accounts of their thread, keeps those that reach further. */
+/* Keeps the accounts that reach further, if two stacks have accounts of their thread. */
 static void keep_better(struct off_cpu_thread *leader, struct off_cpu_thread *t)
 {
 	const struct raw_account *a = leader->accounts.items, *b = t->accounts.items;

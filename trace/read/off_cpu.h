@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * off_cpu.h - when a thread was off the CPU though no record tells of a wait.
+ * off_cpu.h - when a thread was off the CPU without a record of a wait.
  *
  * Time outside waits counts as running.  The kernel's accounts of the thread (EVENT_ACCOUNT, BLOCK_ACCOUNTS) say how
  * much of that it computed and how much it stood in the run queue.  The rest it was off the CPU for a reason that
@@ -84,7 +84,7 @@ static inline bool account_is_exact(const struct raw_account *a)
 }
 
 /*
- * What looks found in gaps between the same two kinds of records, over all threads of the run.  Threads that
+ * The findings of looks in gaps between the same two kinds of records, over all threads of the run.  Threads that
  * do the same work sleep in the same places, and a thread that lives for 5 ms has one look or none.
  */
 struct off_cpu_seen {

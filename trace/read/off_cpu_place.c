@@ -10,7 +10,7 @@
  * and looks in between bound how much of it was earlier.  The thread can have been off only in a gap between
  * two records that is long enough, and only between two looks of which the second found that it had come to a
  * CPU again, or that it slept.  If it slept at a look, the gap around that look is filled first, from there.
- * What is left is an estimate: it goes to the longest of the other gaps, as many as the thread came to a CPU,
+ * The rest is an estimate: it goes to the longest of the other gaps, as many as the thread came to a CPU,
  * in proportion to their length and to how often looks at such gaps (between the same two kinds of records,
  * in any thread) found the thread asleep.  A gap of a kind in which nobody was ever seen asleep may be a
  * computation: it gets only what has no room elsewhere, and the rest finds no place.

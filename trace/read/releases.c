@@ -7,7 +7,7 @@
  * first ones.  The first ones are known as soon as the wait is, the last ones only when it is over
  * (stream.h).
  *
- * The releaser's own wait for the lock tells when it got the lock, or TAKEN if it got it at once:
+ * The releaser's own wait for the lock says when it got the lock, or TAKEN if it got it at once:
  *
  *	T2 UNLOCK 38; T3 TAKEN 41, UNLOCK 45; T4 waits for it from 30 to 47, UNLOCK 52
  *	-> 38 by T2, unknown since when; 45 by T3 since 41; 52 by T4 since 47, wanted since 30

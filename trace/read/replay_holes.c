@@ -22,7 +22,7 @@ bool replay_counts_strays(const struct replay *p)
 	return !p->rd->raw.windowed && !p->rd->raw.pauses.cnt && !p->rd->raw.holes.cnt;
 }
 
-/* Forgets an interval: who ended it, who else works on it and what was queued is unknown. */
+/* Forgets an interval: its end, its other threads and its queued tasks are unknown. */
 static void forget(struct replay *p, const struct raw_hole *hole)
 {
 	int64_t until_ns = (int64_t)hole->until;

@@ -71,7 +71,7 @@ static void redo_history(struct sid_history *line, int64_t from_ns, uint64_t sid
 	line->changes.items[first] = (struct sid_change){ from_ns, instead };
 }
 
-/* What the thread works on if not on that one: on the next below. */
+/* The interval that the thread works on if not on that one: the next below. */
 static uint64_t sid_below(const struct stack *s, size_t at)
 {
 	while (at-- > 0)

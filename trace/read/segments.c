@@ -249,7 +249,7 @@ static void add_running(struct reading *rd, struct holes *holes, uint32_t thread
 	add_told(rd, holes, thread, sid, start_ns, end_ns);
 }
 
-/* Who ended waits[0], the outermost, or the latest waker of the cnt - 1 inside it.  If a thread released the
+/* The waker of waits[0], the outermost, or the latest waker of the cnt - 1 inside it.  If a thread released the
  * outermost, a time-out or a peer outside (a wait that polls) is not what ended it. */
 static const struct wait *latest_woken(const struct wait *waits, size_t cnt)
 {

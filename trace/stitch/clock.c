@@ -76,7 +76,7 @@ static double line_at(const struct stretch *x, size_t i)
 	return x->origin_ahead_ns + x->slope * (start_of(x, i) - x->origin_ns);
 }
 
-/* What the callee took less than the caller waited; negative: it took longer. */
+/* The caller's wait less the callee's time; negative: the callee took longer. */
 static double room_of(const struct stretch *x, size_t i)
 {
 	return (double)((__int128)x->items[i]->high_ns - x->items[i]->low_ns);

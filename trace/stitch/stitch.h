@@ -11,7 +11,7 @@
  *	stitched		request 0..100: runs 0..12, io 12..21, serve@back 21..81 (runs 21..31, lock 31..81), io 81..90, runs 90..100
  *
  * How long the parts take depends on one clock each.  Where in the wait they lie depends on how far the clocks are apart, and that is
- * bounded by causes: a call is sent before it arrives, an answer before it arrives (clock.h).  What cannot be so is not believed.
+ * bounded by causes: a call is sent before it arrives, an answer before it arrives (clock.h).  Times that contradict this are not believed.
  *
  * Every function is named FUNCTION@HOST.
  */

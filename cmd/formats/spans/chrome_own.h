@@ -2,8 +2,8 @@
 /*
  * chrome_own.h - what vprof export --format chrome-trace wrote, read back.
  *
- * Intervals, calls, waits with their class, and wake-ups are what they were.  What the file does not hold is left out: intervals and
- * threads that were not exported, what a thread did outside of calls and waits of the intervals, hand-overs of tasks.
+ * Intervals, calls, waits with their class, and wake-ups come back unchanged.  The file does not hold: intervals and
+ * threads that were not exported, a thread's time outside of calls and waits of the intervals, hand-overs of tasks.
  */
 #ifndef CMD_FORMATS_SPANS_CHROME_OWN_H
 #define CMD_FORMATS_SPANS_CHROME_OWN_H

@@ -68,7 +68,7 @@ static bool number_of(const char *line, const char *key, bool last, uint64_t *re
 	return end != value && *value != '-' && *ret <= INT64_MAX;
 }
 
-/* Of user space; else the one that the CPU runs; else the context's. */
+/* The thread in a user-space record; else the one that the CPU runs; else the context's. */
 static uint64_t thread_of(const struct ctf *c, const char *fields)
 {
 	uint64_t tid, cpu;
