@@ -16,17 +16,20 @@ __attribute__((noinline)) int serve(int key)
 		sum += step(i * key);
 	return sum;
 }
+static unsigned pause_us = 200;
 static void *work(void *keys)
 {
 	for (int i = 0; i < 4000; i++) {
 		serve(*(int *)keys + i % 3);
 		if (i % 5 == 0)
-			usleep(200);
+			usleep(pause_us);
 	}
 	return NULL;
 }
-int main(void)
+int main(int argc, char **argv)
 {
+	(void)argv;
+	pause_us *= argc > 1 ? 8 : 1;
 	int keys[] = { 10, 20 };
 	pthread_t a, b;
 	pthread_create(&a, NULL, work, &keys[0]);
@@ -80,7 +83,7 @@ expect 5 "$VPROF" analyze 1
 says "not a vprof trace"
 
 # Parts of a run of which the end is kept: one is missing in the middle, one is of no use.
-expect 0 "$VPROF" record --keep 600ms -- ./server
+expect 0 "$VPROF" record --keep 600ms -- ./server slowly		# 1.3 seconds and more
 dir=vprof.data/runs/002
 intervals 2 >whole.txt
 cnt=$(wc -l <whole.txt)

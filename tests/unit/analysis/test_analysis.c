@@ -472,8 +472,9 @@ static unsigned int count_covered(bool swing, bool tail, uint64_t root_only_of)
 
 			own += tail && next_random(&random) % 100 == 0 ? 5000000 : 0;
 			sum += (double)own;
-			VEC_ADD(&t->intervals, (struct interval){ (uint64_t)i + 1, name, INTERVAL_COMPLETED,
-				false, root_only, 1, 1, 1, start, start + own + (root_only ? 0 : 10000) });
+			VEC_ADD(&t->intervals, (struct interval){ .sid = (uint64_t)i + 1, .name = name, .status = INTERVAL_COMPLETED,
+				.root_only = root_only, .weight = 1, .start_tid = 1, .end_tid = 1, .start_ns = start,
+				.end_ns = start + own + (root_only ? 0 : 10000) });
 		}
 		truth = 10000 / (sum / 800);
 		f = findings_of(t);

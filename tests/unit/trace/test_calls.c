@@ -17,8 +17,13 @@ enum { CALLS = 60, TIME = 80, ROUNDS = 20000 };
 static struct raw_invocation calls[CALLS];
 static struct raw_thread thread = { .serial = 1, .tid = 11, .first_ns = 0, .last_ns = TIME };
 static struct sid_history line;
+/* Of functions 1 to 9; two of the numbers are calls of another function from a place. */
+static struct number_meaning meanings[] = {
+	{ 0, CALL_SITE_NONE }, { 0, CALL_SITE_NONE }, { 1, CALL_SITE_NONE }, { 2, CALL_SITE_NONE }, { 3, CALL_SITE_NONE }, { 4, CALL_SITE_NONE },
+	{ 5, CALL_SITE_NONE }, { 6, CALL_SITE_NONE }, { 2, 0 }, { 2, 1 },
+};
 static const struct reading rd = {
-	.raw = { .threads = { &thread, 1, 1 }, .from_ns = INT64_MIN }, .histories = &line,
+	.raw = { .threads = { &thread, 1, 1 }, .from_ns = INT64_MIN }, .histories = &line, .meanings = meanings,
 };
 
 /* In order of time; sid: SID_NONE, 0, 1, 2. */
@@ -73,7 +78,8 @@ static void assert_nested(const struct invocation *taken, size_t cnt)
 	for (size_t i = 0; i < cnt; i++, at++) {
 		int64_t end_ns;
 
-		while (calls[at].start_ns != taken[i].start_ns || calls[at].fid - 1 != taken[i].function)
+		while (calls[at].start_ns != taken[i].start_ns || meanings[calls[at].fid].function != taken[i].function ||
+		       meanings[calls[at].fid].call_site != taken[i].call_site)
 			at++;
 		end_ns = calls[at].end_ns == RAW_OPEN ? TIME : calls[at].end_ns;
 		end_ns = end_ns < taken[i].start_ns ? taken[i].start_ns : end_ns;
