@@ -122,6 +122,8 @@ static bool are_told(const struct analysis *a, const struct place *p)
 {
 	const struct place *items = a->v->places.items;
 
+	if (!items[p->parent].calls_by_place)
+		return false;
 	for (uint32_t i = items[p->parent].first_child; i != NODE_NONE; i = items[i].next_sibling)
 		if (items[i].kind == p->kind && items[i].function == p->function && items[i].call_site != CALL_SITE_NONE)
 			return true;

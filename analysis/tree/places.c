@@ -105,6 +105,7 @@ uint32_t vtree_add_place(struct vtree *v, uint32_t parent, const struct place *l
 	if (parent != NODE_NONE) {
 		struct place *above = &v->places.items[parent];
 
+		above->calls_by_place |= like->call_site != CALL_SITE_NONE;
 		v->places.items[id].ordinal = above->child_cnt++;
 		v->places.items[id].next_sibling = above->first_child;
 		above->first_child = id;

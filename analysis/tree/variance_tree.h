@@ -28,6 +28,7 @@ struct place {				/* 64 bytes, one cache line: calls visit places all the time *
 	bool is_wait : 1;
 	bool outermost : 1;		/* function: no place of the same function is above */
 	bool is_sampled : 1;		/* terminal: its time is that of samples (place_samples.c) */
+	bool calls_by_place : 1;	/* some child has a call_site */
 	uint32_t parent;		/* NODE_NONE for place 0, the interval */
 	uint32_t first_child, next_sibling;	/* NODE_NONE at the end; latest child first */
 	uint32_t ordinal;		/* among its siblings, from 0 in order of discovery */
