@@ -14,7 +14,7 @@
 #define ANALYSIS_WALKED_H
 
 #include "analysis/analyze.h"
-#include "base/archive.h"
+#include "trace/archive.h"
 
 /* Whether all that the results rest on is in the bytes: not of a look at requests, or of samples. */
 bool analyzer_can_archive(const struct trace *names);

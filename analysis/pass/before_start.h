@@ -11,7 +11,7 @@
 
 #include "analysis/path/timeline.h"
 #include "analysis/pass/pass.h"
-#include "base/archive.h"
+#include "trace/archive.h"
 
 struct before_sums;
 

@@ -8,7 +8,7 @@
 #define ANALYSIS_PATH_PUT_ASIDE_H
 
 #include "analysis/path/critical_path.h"
-#include "base/archive.h"
+#include "trace/archive.h"
 
 struct put_aside;
 

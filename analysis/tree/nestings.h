@@ -8,7 +8,7 @@
 #define ANALYSIS_TREE_NESTINGS_H
 
 #include "analysis/path/timeline.h"
-#include "base/archive.h"
+#include "trace/archive.h"
 
 struct nesting {
 	uint32_t caller, callee;	/* indexes into trace.functions */

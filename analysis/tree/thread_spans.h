@@ -8,7 +8,7 @@
 #ifndef ANALYSIS_TREE_THREAD_SPANS_H
 #define ANALYSIS_TREE_THREAD_SPANS_H
 
-#include "base/archive.h"
+#include "trace/archive.h"
 #include "base/map.h"
 #include "trace/model.h"
 

@@ -9,7 +9,7 @@
 #ifndef TRACE_MERGE_MERGE_H
 #define TRACE_MERGE_MERGE_H
 
-#include "base/archive.h"
+#include "trace/archive.h"
 #include "trace/model.h"
 
 struct trace *traces_merge(struct trace *const *parts, size_t cnt);

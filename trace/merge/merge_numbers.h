@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include "base/archive.h"
+#include "trace/archive.h"
 #include "base/cleanup.h"
 
 struct merge_numbers;

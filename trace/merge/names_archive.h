@@ -5,7 +5,7 @@
 #ifndef TRACE_MERGE_NAMES_ARCHIVE_H
 #define TRACE_MERGE_NAMES_ARCHIVE_H
 
-#include "base/archive.h"
+#include "trace/archive.h"
 #include "trace/model.h"
 
 /* Writes t's, or reads them into a new trace; a->failed: they contradict each other.  Texts are in a->arena. */

@@ -47,13 +47,13 @@ struct trace_index {
 int index_read(struct trace_index *x, struct raw *r, struct blocks *b, struct diag *reterr);
 void index_release(struct trace_index *x);
 
-struct saved;
+struct archive;
 
 /* Writes the index, or reads one into x, which is zeroed, and r, which has the tables of the trace; then index_settle(). */
-void index_save(struct trace_index *x, struct raw *r, const struct blocks *b, struct saved *s);
+void index_save(struct trace_index *x, struct raw *r, const struct blocks *b, struct archive *s);
 /* Completes a saved index: the clock, and the times that the tables have in ticks. */
 int index_settle(struct trace_index *x, const struct blocks *b, struct diag *reterr);
-void raw_event_save(struct saved *s, struct raw_event *e, const struct raw *r);
+void raw_event_save(struct archive *s, struct raw_event *e, const struct raw *r);
 
 /* A wait that ended with a false wake-up has no waker. */
 void index_forget_waker(const struct trace_index *x, struct raw_event *e);

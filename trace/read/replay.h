@@ -7,7 +7,7 @@
 
 #include "trace/raw/raw.h"
 #include "trace/read/reader.h"
-#include "trace/saved.h"
+#include "trace/archive.h"
 
 struct sid_change {			/* from ns on the thread works on sid */
 	int64_t ns;
@@ -92,9 +92,9 @@ void replay_know_nesting(struct replay *p, struct map *outermost);
 void replay_reset(struct reading *rd);
 
 /* Writes the state between two events, or puts a replay into it (replay_saved.c). */
-void replay_save(struct replay *p, struct saved *s);
+void replay_save(struct replay *p, struct archive *s);
 /* The same for the facts given by replay_know_...(). */
-void replay_save_known(struct replay *p, struct saved *s);
+void replay_save_known(struct replay *p, struct archive *s);
 
 /* Segments and wakeups, from waits and histories; adds the waits to the histories.  wakers_known: threads last
  * at least until they woke a thread. */

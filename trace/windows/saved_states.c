@@ -2,7 +2,7 @@
 /*
  * saved_states.c - the file: struct saved_header, then the index, names, times off the CPU, what the replay knows, and the states.
  *
- * Numbers, in this order, which saved.h writes and reads.  It is read into memory as a whole; it is some hundredth of the trace.
+ * Numbers, in this order, which archive.h writes and reads.  It is read into memory as a whole; it is some hundredth of the trace.
  */
 #include "trace/windows/saved_states.h"
 
@@ -112,29 +112,30 @@ static size_t room_of(const struct trace_stream *s)
 void saving_note(struct trace_stream *s)
 {
 	struct saving *v = s->saving;
-	struct saved to = { .reads = false };
+	struct str bytes = STR_INIT;
+	struct archive to = { .out = &bytes };
 
 	if (!v || s->rd.until_ns == INT64_MIN || ++v->window_cnt % v->spacing)
 		return;
 	stream_save_state(s, &to);
-	VEC_ADD(&v->list, (struct state){ s->rd.until_ns, to.bytes.cnt, encode_checksum(to.bytes.items, to.bytes.cnt),
-					  xrealloc(to.bytes.items, to.bytes.cnt, 1) });
-	v->bytes += to.bytes.cnt;
+	VEC_ADD(&v->list, (struct state){ s->rd.until_ns, bytes.len, encode_checksum(bytes.data, bytes.len),
+					  xrealloc(bytes.data, bytes.len, 1) });
+	v->bytes += bytes.len;
 	while (v->bytes > room_of(s))
 		drop_every_second(v);
 }
 
-static void pass_state_head(struct saved *s, struct state *v, const void *unused)
+static void pass_state_head(struct archive *s, struct state *v, const void *unused)
 {
 	(void)unused;
-	saved_time(s, &v->until_ns);
-	saved_u64(s, &v->len);
-	saved_u64(s, &v->checksum);
+	archive_time(s, &v->until_ns);
+	archive_u64(s, &v->len);
+	archive_u64(s, &v->checksum);
 }
 
 struct writing {
 	struct saved_header header;
-	const struct saved *head;
+	const struct str *head;
 	const struct saving *saving;
 };
 
@@ -144,7 +145,7 @@ static int write_parts(int fd, void *arg)
 	int r = file_write_open(fd, (const char *)&w->header, sizeof(w->header));
 
 	if (r == 0)
-		r = file_write_open(fd, (const char *)w->head->bytes.items, w->head->bytes.cnt);
+		r = file_write_open(fd, w->head->data, w->head->len);
 	for (size_t i = 0; r == 0 && i < w->saving->list.cnt; i++)
 		r = file_write_open(fd, (const char *)w->saving->list.items[i].bytes, w->saving->list.items[i].len);
 	return r;
@@ -152,20 +153,20 @@ static int write_parts(int fd, void *arg)
 
 void saving_end(struct trace_stream *s)
 {
-	struct saved to = { .reads = false };
-	struct writing w = { .head = &to, .saving = s->saving };
+	_cleanup_(str_release) struct str head = STR_INIT;
+	struct archive to = { .out = &head };
+	struct writing w = { .head = &head, .saving = s->saving };
 
 	if (!s->saving)
 		return;
 	stream_save_whole(s, &to);
-	SAVED_VEC(&to, &s->saving->list, pass_state_head, NULL);
+	ARCHIVE_VEC(&to, &s->saving->list, pass_state_head, NULL);
 	w.header = (struct saved_header){ SAVED_MAGIC, SAVED_VERSION, sizeof(w.header), blocks_identity(&s->blocks),
-					  options_hash(s->rd.options), to.bytes.cnt + s->saving->bytes, to.bytes.cnt,
-					  encode_checksum(to.bytes.items, to.bytes.cnt) };
+					  options_hash(s->rd.options), head.len + s->saving->bytes, head.len,
+					  encode_checksum(head.data, head.len) };
 	if (file_write_by(s->saving->path, 0600, write_parts, &w) < 0) {
 		/* The next reading begins at the beginning. */
 	}
-	VEC_RELEASE(&to.bytes);
 }
 
 void trace_stream_save(struct trace_stream *s, const char *path)
@@ -202,40 +203,40 @@ static const unsigned char *read_file(struct states *v, const char *path, const 
 }
 
 /* false: they are not where they should be. */
-static bool find_states(struct states *v, struct saved *from)
+static bool find_states(struct states *v, struct archive *from)
 {
 	size_t left;
 
-	SAVED_VEC(from, &v->list, pass_state_head, NULL);
-	left = decode_left(&from->from);
+	ARCHIVE_VEC(from, &v->list, pass_state_head, NULL);
+	left = (size_t)(from->end - from->at);
 	for (size_t i = 0; i < v->list.cnt; i++) {
 		struct state *state = &v->list.items[i];
 
-		if (from->from.bad || state->len > left || (i && state->until_ns <= state[-1].until_ns))
+		if (from->failed || state->len > left || (i && state->until_ns <= state[-1].until_ns))
 			return false;
-		state->bytes = (unsigned char *)v->text + (from->from.at - (const unsigned char *)v->text);
+		state->bytes = (unsigned char *)v->text + (from->at - (const unsigned char *)v->text);
 		if (state->checksum != encode_checksum(state->bytes, state->len) && !saved_states_trusted)
 			return false;
-		from->from.at += state->len;
+		from->at += state->len;
 		left -= state->len;
 	}
-	return !from->from.bad;
+	return !from->failed;
 }
 
 int trace_stream_open_saved(const char *path, const char *saved, const struct reader_options *o, struct trace_stream **ret)
 {
 	_cleanup_(trace_stream_closep) struct trace_stream *s = xcalloc(1, sizeof(*s));
-	struct saved from = { .reads = true };
+	struct archive from = { .out = NULL };
 	struct diag unheard = DIAG_INIT;
 	size_t len;
 
 	if (stream_open_file(s, path, o, &unheard) || blocks_have_holes(&s->blocks))
 		return TRACE_STREAM_UNFIT;
 	s->states = xcalloc(1, sizeof(*s->states));
-	from.from.at = read_file(s->states, saved, s, &len);
-	if (!from.from.at)
+	from.at = read_file(s->states, saved, s, &len);
+	if (!from.at)
 		return TRACE_STREAM_UNFIT;
-	from.from.end = from.from.at + len;
+	from.end = from.at + len;
 	if (!stream_read_whole(s, &from) || !find_states(s->states, &from))
 		return TRACE_STREAM_UNFIT;
 	*ret = TAKE_PTR(s);
@@ -245,7 +246,7 @@ int trace_stream_open_saved(const char *path, const char *saved, const struct re
 int states_jump(struct trace_stream *s, struct diag *reterr)
 {
 	const struct time_span *next = s->states && s->wanted ? stream_next_wanted(s->wanted, s->rd.until_ns) : NULL;
-	struct saved from = { .reads = true };
+	struct archive from = { .out = NULL };
 	const struct state *state;
 	size_t i;
 
@@ -255,9 +256,10 @@ int states_jump(struct trace_stream *s, struct diag *reterr)
 	state = i ? &s->states->list.items[i - 1] : NULL;
 	if (!state || state->until_ns <= s->rd.until_ns)
 		return 0;
-	from.from = (struct decoder){ state->bytes, state->bytes + state->len, false };
+	from.at = state->bytes;
+	from.end = state->bytes + state->len;
 	stream_save_state(s, &from);
-	if (from.from.bad || s->rd.until_ns != state->until_ns)
+	if (from.failed || s->rd.until_ns != state->until_ns)
 		return blocks_damaged(&s->blocks, "what is kept beside it does not belong to it (vprof analyze makes it anew)", reterr);
 	return stream_load_from(s, reterr);
 }

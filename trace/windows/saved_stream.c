@@ -8,64 +8,64 @@
 
 /* ---- a state ---- */
 
-static void pass_change(struct saved *v, struct sid_change *c, const void *unused)
+static void pass_change(struct archive *v, struct sid_change *c, const void *unused)
 {
 	(void)unused;
-	saved_time(v, &c->ns);
-	saved_u64(v, &c->sid);
+	archive_time(v, &c->ns);
+	archive_u64(v, &c->sid);
 }
 
-static void pass_blocked(struct saved *v, struct blocked *b, const void *unused)
+static void pass_blocked(struct archive *v, struct blocked *b, const void *unused)
 {
 	(void)unused;
-	saved_time(v, &b->start_ns);
-	saved_time(v, &b->end_ns);
+	archive_time(v, &b->start_ns);
+	archive_time(v, &b->end_ns);
 }
 
-static void pass_ns(struct saved *v, int64_t *ns, const void *unused)
+static void pass_ns(struct archive *v, int64_t *ns, const void *unused)
 {
 	(void)unused;
-	saved_time(v, ns);
+	archive_time(v, ns);
 }
 
-static void pass_creation(struct saved *v, struct creation *c, const void *unused)
+static void pass_creation(struct archive *v, struct creation *c, const void *unused)
 {
 	(void)unused;
-	saved_u64(v, &c->tid);
-	saved_u64(v, &c->tid2);
-	saved_time(v, &c->time_ns);
-	saved_time(v, &c->time2_ns);
+	archive_u64(v, &c->tid);
+	archive_u64(v, &c->tid2);
+	archive_time(v, &c->time_ns);
+	archive_time(v, &c->time2_ns);
 	c->task = NAME_NONE;		/* recorded tasks have no names, nor do they name intervals */
 }
 
-static void pass_work(struct saved *v, struct work *w, const struct trace *t)
+static void pass_work(struct archive *v, struct work *w, const struct trace *t)
 {
-	saved_u64(v, &w->sid);
-	saved_below(v, &w->name, t->work_names.cnt);
-	saved_time(v, &w->value);
+	archive_u64(v, &w->sid);
+	archive_below(v, &w->name, t->work_names.cnt);
+	archive_time(v, &w->value);
 }
 
-static void pass_call(struct saved *v, struct invocation *c, const struct trace_stream *s, uint32_t thread)
+static void pass_call(struct archive *v, struct invocation *c, const struct trace_stream *s, uint32_t thread)
 {
-	saved_u64(v, &c->sid);
-	saved_below(v, &c->function, s->rd.t->functions.cnt);
-	saved_time(v, &c->start_ns);
-	saved_time(v, &c->end_ns);
-	saved_u32(v, &c->order);
+	archive_u64(v, &c->sid);
+	archive_below(v, &c->function, s->rd.t->functions.cnt);
+	archive_time(v, &c->start_ns);
+	archive_time(v, &c->end_ns);
+	archive_u32(v, &c->order);
 	c->tid = s->rd.raw.threads.items[thread].tid;
 	c->call_site = CALL_SITE_NONE;
 }
 
 /* Calls that are under way: what ended before the state is nothing to those that want what is after it. */
-static void pass_calls(struct saved *v, struct trace_stream *s, uint32_t thread)
+static void pass_calls(struct archive *v, struct trace_stream *s, uint32_t thread)
 {
 	struct line *l = &s->lines[thread];
 	size_t cnt = 0;
 
-	for (size_t i = 0; !v->reads && i < l->kept.cnt; i++)
+	for (size_t i = 0; v->out && i < l->kept.cnt; i++)
 		cnt += l->kept.items[i].end_ns > s->rd.until_ns;
-	cnt = saved_cnt(v, cnt);
-	if (v->reads) {
+	cnt = archive_cnt(v, cnt);
+	if (!v->out) {
 		l->kept.cnt = 0;
 		for (size_t i = 0; i < cnt; i++)
 			pass_call(v, VEC_EXTEND(&l->kept), s, thread);
@@ -76,31 +76,31 @@ static void pass_calls(struct saved *v, struct trace_stream *s, uint32_t thread)
 			pass_call(v, &l->kept.items[i], s, thread);
 }
 
-static void pass_line(struct saved *v, struct trace_stream *s, uint32_t thread)
+static void pass_line(struct archive *v, struct trace_stream *s, uint32_t thread)
 {
 	struct sid_history *h = &s->rd.histories[thread];
 	struct line *l = &s->lines[thread];
 
-	SAVED_VEC(v, &h->changes, pass_change, NULL);
-	SAVED_VEC(v, &h->unknown, pass_blocked, NULL);
-	saved_bool(v, &h->is_redone);
-	saved_time(v, &h->redone_ns);
-	saved_time(v, &l->low_ns);
-	SAVED_VEC(v, &l->calls.open_ends_ns, pass_ns, NULL);
+	ARCHIVE_VEC(v, &h->changes, pass_change, NULL);
+	ARCHIVE_VEC(v, &h->unknown, pass_blocked, NULL);
+	archive_bool(v, &h->is_redone);
+	archive_time(v, &h->redone_ns);
+	archive_time(v, &l->low_ns);
+	ARCHIVE_VEC(v, &l->calls.open_ends_ns, pass_ns, NULL);
 	pass_calls(v, s, thread);
 }
 
-void stream_save_state(struct trace_stream *s, struct saved *v)
+void stream_save_state(struct trace_stream *s, struct archive *v)
 {
 	struct trace *t = s->rd.t;
 
-	saved_time(v, &s->rd.until_ns);
-	saved_u32(v, &s->order);
-	saved_u64(v, &s->loaded_cnt);
-	SAVED_VEC(v, &s->rd.raw.events, raw_event_save, &s->rd.raw);
-	SAVED_VEC(v, &t->creations, pass_creation, NULL);
-	SAVED_VEC(v, &t->works, pass_work, t);
-	for (uint32_t i = 0; i < s->rd.raw.threads.cnt && !v->from.bad; i++)
+	archive_time(v, &s->rd.until_ns);
+	archive_u32(v, &s->order);
+	archive_u64(v, &s->loaded_cnt);
+	ARCHIVE_VEC(v, &s->rd.raw.events, raw_event_save, &s->rd.raw);
+	ARCHIVE_VEC(v, &t->creations, pass_creation, NULL);
+	ARCHIVE_VEC(v, &t->works, pass_work, t);
+	for (uint32_t i = 0; i < s->rd.raw.threads.cnt && !v->failed; i++)
 		pass_line(v, s, i);
 	replay_save(s->replay, v);
 	for (size_t i = s->kept_cnt = 0; i < s->rd.raw.threads.cnt; i++)
@@ -109,51 +109,51 @@ void stream_save_state(struct trace_stream *s, struct saved *v)
 
 /* ---- what all have in common ---- */
 
-static void pass_name(struct saved *v, const char **name, struct trace *t)
+static void pass_name(struct archive *v, const char **name, struct trace *t)
 {
-	saved_text(v, t->arena, name);
-	v->from.bad |= v->reads && !*name;
+	archive_text_in(v, t->arena, name);
+	archive_refuse(v, !*name);
 }
 
-static void pass_span(struct saved *v, struct span *span, const void *unused)
+static void pass_span(struct archive *v, struct span *span, const void *unused)
 {
 	uint32_t state = span->state;
 
 	(void)unused;
-	saved_time(v, &span->start_ns);
-	saved_time(v, &span->end_ns);
-	saved_below(v, &state, STATE_CNT);
+	archive_time(v, &span->start_ns);
+	archive_time(v, &span->end_ns);
+	archive_below(v, &state, STATE_CNT);
 	span->state = (enum trace_state)state;
 }
 
-static void pass_offs(struct saved *v, struct reading *rd)
+static void pass_offs(struct archive *v, struct reading *rd)
 {
 	bool are_known = rd->offs;
 
-	saved_u64(v, &rd->t->off_cpu.placed_ns);
-	saved_u64(v, &rd->t->off_cpu.runnable_ns);
-	saved_u64(v, &rd->t->off_cpu.unplaced_ns);
-	saved_u64(v, &rd->t->off_cpu.run_ns);
-	saved_u64(v, &rd->t->off_cpu.delay_ns);
-	saved_bool(v, &are_known);
-	if (are_known && v->reads)
+	archive_u64(v, &rd->t->off_cpu.placed_ns);
+	archive_u64(v, &rd->t->off_cpu.runnable_ns);
+	archive_u64(v, &rd->t->off_cpu.unplaced_ns);
+	archive_u64(v, &rd->t->off_cpu.run_ns);
+	archive_u64(v, &rd->t->off_cpu.delay_ns);
+	archive_bool(v, &are_known);
+	if (are_known && !v->out)
 		rd->offs = xcalloc(rd->raw.threads.cnt + 1, sizeof(*rd->offs));
 	for (size_t i = 0; are_known && i < rd->raw.threads.cnt; i++) {
 		VEC(struct span) spans = { (struct span *)rd->offs[i].items, rd->offs[i].cnt, rd->offs[i].cnt };
 
-		SAVED_VEC(v, &spans, pass_span, NULL);
+		ARCHIVE_VEC(v, &spans, pass_span, NULL);
 		rd->offs[i].items = spans.items;
 		rd->offs[i].cnt = spans.cnt;
 	}
 }
 
-static void pass_names(struct saved *v, struct trace *t)
+static void pass_names(struct archive *v, struct trace *t)
 {
-	SAVED_VEC(v, &t->interval_names, pass_name, t);
-	SAVED_VEC(v, &t->work_names, pass_name, t);
+	ARCHIVE_VEC(v, &t->interval_names, pass_name, t);
+	ARCHIVE_VEC(v, &t->work_names, pass_name, t);
 }
 
-void stream_save_whole(struct trace_stream *s, struct saved *v)
+void stream_save_whole(struct trace_stream *s, struct archive *v)
 {
 	index_save(&s->index, &s->rd.raw, &s->blocks, v);
 	pass_names(v, s->rd.t);
@@ -175,18 +175,18 @@ static bool read_tables(struct trace_stream *s)
 	return !e && !blocks_have_holes(&s->blocks) && index_settle(&s->index, &s->blocks, &unheard) == 0;
 }
 
-bool stream_read_whole(struct trace_stream *s, struct saved *v)
+bool stream_read_whole(struct trace_stream *s, struct archive *v)
 {
 	index_save(&s->index, &s->rd.raw, &s->blocks, v);
 	pass_names(v, s->rd.t);
 	pass_offs(v, &s->rd);
-	if (v->from.bad || !read_tables(s))
+	if (v->failed || !read_tables(s))
 		return false;
 	number_threads(&s->rd.raw);
 	stream_take_cpu_use(s);
 	stream_begin(s);
 	replay_save_known(s->replay, v);
 	for (size_t i = 0; i < s->index.invocations.cnt; i++)
-		v->from.bad |= s->index.invocations.items[i].fid >= s->rd.raw.functions.cnt;
-	return !v->from.bad;
+		archive_refuse(v, s->index.invocations.items[i].fid >= s->rd.raw.functions.cnt);
+	return !v->failed;
 }

@@ -11,11 +11,11 @@
  *	struct archive a = { .out = &bytes };				writes
  *	struct archive a = { .at = bytes, .end = end, .arena = arena };	reads; texts are copied into the arena
  *
- * Numbers are varints, so small ones are short.  Reading checks that nothing is beyond the end: after an error a->failed is set, and
- * all that follows is 0.  Whether numbers make sense the caller checks.
+ * Numbers are varints (encode.h), so small ones are short.  Reading checks that nothing is beyond the end: after an error a->failed is
+ * set, and all that follows is 0.  The caller checks whether numbers make sense (archive_below(), archive_refuse()).
  */
-#ifndef BASE_ARCHIVE_H
-#define BASE_ARCHIVE_H
+#ifndef TRACE_ARCHIVE_H
+#define TRACE_ARCHIVE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,30 +23,19 @@
 #include <string.h>
 #include "base/arena.h"
 #include "base/str.h"
+#include "trace/encode.h"
 
 struct archive {
 	struct str *out;		/* NULL: it reads */
 	const unsigned char *at, *end;
 	struct arena *arena;
+	uint64_t before;		/* the time before (archive_time()) */
 	bool failed;
 	void (*full)(struct archive *a);	/* takes the bytes in out, where they are many; NULL: out keeps them all */
 	void *arg;
 };
 
 enum { ARCHIVE_FULL_BYTES = 1 << 20 };
-
-static inline void archive_write_number(struct archive *a, uint64_t v)
-{
-	char bytes[10];
-	size_t len = 0;
-
-	for (; v > 0x7f; v >>= 7)
-		bytes[len++] = (char)(v | 0x80);
-	bytes[len++] = (char)v;
-	str_addn(a->out, bytes, len);
-	if (a->full && a->out->len >= ARCHIVE_FULL_BYTES)
-		a->full(a);
-}
 
 static inline uint64_t archive_fail(struct archive *a)
 {
@@ -55,18 +44,31 @@ static inline uint64_t archive_fail(struct archive *a)
 	return 0;
 }
 
+/* What was read makes no sense. */
+static inline void archive_refuse(struct archive *a, bool is_nonsense)
+{
+	if (!a->out && is_nonsense)
+		archive_fail(a);
+}
+
+static inline void archive_write_number(struct archive *a, uint64_t v)
+{
+	unsigned char bytes[VARINT_BYTES_MAX];
+	struct encoder e = { bytes, 0, sizeof(bytes), false };
+
+	encode_varint(&e, v);
+	str_addn(a->out, (const char *)bytes, e.len);
+	if (a->full && a->out->len >= ARCHIVE_FULL_BYTES)
+		a->full(a);
+}
+
 static inline uint64_t archive_read_number(struct archive *a)
 {
-	uint64_t v = 0;
+	struct decoder d = { a->at, a->end, false };
+	uint64_t v = decode_varint(&d);
 
-	for (unsigned int shift = 0; a->at < a->end && shift < 64; shift += 7) {
-		unsigned char byte = *a->at++;
-
-		v |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
-			return v;
-	}
-	return archive_fail(a);
+	a->at = d.at;
+	return d.bad ? archive_fail(a) : v;
 }
 
 static inline void archive_u64(struct archive *a, uint64_t *v)
@@ -85,13 +87,23 @@ static inline void archive_u32(struct archive *a, uint32_t *v)
 	*v = (uint32_t)(number > UINT32_MAX ? archive_fail(a) : number);
 }
 
-/* Small ones are short, whatever their sign: 0, -1, 1, -2 are 0, 1, 2, 3. */
+/* Small ones are short, whatever their sign. */
 static inline void archive_i64(struct archive *a, int64_t *v)
 {
-	uint64_t number = (uint64_t)*v << 1 ^ (*v < 0 ? UINT64_MAX : 0);
+	uint64_t number = zigzag(*v);
 
 	archive_u64(a, &number);
-	*v = (int64_t)(number >> 1 ^ (number & 1 ? UINT64_MAX : 0));
+	*v = unzigzag(number);
+}
+
+/* As the difference from the time before. */
+static inline void archive_time(struct archive *a, int64_t *v)
+{
+	int64_t difference = (int64_t)((uint64_t)*v - a->before);
+
+	archive_i64(a, &difference);
+	a->before += (uint64_t)difference;
+	*v = (int64_t)a->before;
 }
 
 static inline void archive_i128(struct archive *a, __int128 *v)
@@ -122,8 +134,8 @@ static inline void archive_double(struct archive *a, double *v)
 	memcpy(v, &bits, sizeof(bits));
 }
 
-/* May be NULL.  Its length and 1, so that 0 is none. */
-static inline void archive_text(struct archive *a, const char **v)
+/* May be NULL.  Its length and 1, so that 0 is none.  arena: where it is copied to. */
+static inline void archive_text_in(struct archive *a, struct arena *arena, const char **v)
 {
 	uint64_t len = a->out && *v ? strlen(*v) + 1 : 0;
 
@@ -138,12 +150,17 @@ static inline void archive_text(struct archive *a, const char **v)
 		len = archive_fail(a);
 	if (!len)
 		return;
-	*v = arena_strndup(a->arena, (const char *)a->at, len - 1);
+	*v = arena_strndup(arena, (const char *)a->at, len - 1);
 	a->at += len - 1;
 }
 
+static inline void archive_text(struct archive *a, const char **v)
+{
+	archive_text_in(a, a->arena, v);
+}
+
 /* Reading: false, and failed, where *v is not below the limit. */
-static inline bool archive_below(struct archive *a, uint32_t *v, uint32_t limit)
+static inline bool archive_below(struct archive *a, uint32_t *v, uint64_t limit)
 {
 	archive_u32(a, v);
 	if (!a->failed && *v >= limit)
@@ -171,6 +188,16 @@ static inline size_t archive_cnt(struct archive *a, size_t cnt)
 										\
 		while ((list)->cnt < cnt_)					\
 			VEC_EXTEND(list);					\
+	} while (0)
+
+/* pass(a, item, arg) of each; what the list held before is replaced as it is read. */
+#define ARCHIVE_VEC(a, list, pass, arg)							\
+	do {										\
+		size_t archive_cnt_ = archive_cnt((a), (list)->cnt);			\
+											\
+		(list)->cnt = (a)->out ? (list)->cnt : 0;				\
+		for (size_t archive_i_ = 0; archive_i_ < archive_cnt_ && !(a)->failed; archive_i_++)	\
+			pass(a, (a)->out ? &(list)->items[archive_i_] : VEC_EXTEND(list), arg);	\
 	} while (0)
 
 #endif
