@@ -106,6 +106,7 @@ struct segment {
 	uint32_t caller;		/* of a wait: the caller of the primitive that blocked, number in
 					 * trace.callers; 0: unknown */
 };
+typedef VEC(struct segment) segment_list;
 
 /* A function of the program that called a primitive, by its return address: it need not have a probe. */
 struct code_function {
@@ -420,7 +421,7 @@ struct trace {
 	strings interval_names, call_sites, task_names, work_names, call_stacks, sync_objects;
 	VEC(struct function) functions;
 	VEC(struct interval) intervals;		/* sorted: start_ns, sid */
-	VEC(struct segment) segments;		/* sorted: tid, start_ns, end_ns */
+	segment_list segments;		/* sorted: tid, start_ns, end_ns */
 	VEC(struct invocation) invocations;	/* sorted: tid, start_ns, longest first, order */
 	VEC(struct wakeup) wakeups;		/* sorted: tid, time_ns, waker_tid */
 	VEC(struct creation) creations;		/* sorted: tid2, time2_ns, time_ns, tid */

@@ -210,18 +210,6 @@ static void match_all(struct matching *m)
 
 /* ---- whose the time is between the read and the beginning ---- */
 
-static void put(struct trace *t, const struct segment *g, int64_t start_ns, int64_t end_ns, uint64_t sid, enum trace_state state)
-{
-	struct segment piece = *g;
-
-	piece.start_ns = start_ns;
-	piece.end_ns = end_ns;
-	piece.sid = sid;
-	piece.state = state;
-	if (start_ns < end_ns)
-		VEC_ADD(&t->segments, piece);
-}
-
 /* Adds the pieces of a segment that stretches from the at-th on overlap: what is taken up in the middle of a wait has no CPU yet. */
 static void cut_segment(struct matching *m, const struct segment *g, size_t at)
 {
@@ -234,11 +222,11 @@ static void cut_segment(struct matching *m, const struct segment *g, size_t at)
 
 		if (start_ns >= end_ns)
 			continue;	/* it is another's already */
-		put(m->t, g, from_ns, start_ns, SID_NONE, g->state);
-		put(m->t, g, start_ns, end_ns, x->sid, is_wait && start_ns > g->start_ns ? STATE_RUNNABLE : g->state);
+		segment_add_piece(&m->t->segments, g, from_ns, start_ns, SID_NONE, g->state);
+		segment_add_piece(&m->t->segments, g, start_ns, end_ns, x->sid, is_wait && start_ns > g->start_ns ? STATE_RUNNABLE : g->state);
 		from_ns = end_ns;
 	}
-	put(m->t, g, from_ns, g->end_ns, SID_NONE, g->state);
+	segment_add_piece(&m->t->segments, g, from_ns, g->end_ns, SID_NONE, g->state);
 }
 
 /* When the thread was woken from that wait, whoever did it, also a client outside the run; INT64_MAX: not known. */
@@ -285,7 +273,7 @@ static void give_segments(struct matching *m)
 {
 	size_t at = 0, cnt = m->t->segments.cnt, kept = 0;
 	const struct stretch *x = m->stretches.items;
-	VEC(struct segment) cut = { NULL, 0, 0 };
+	segment_list cut = { NULL, 0, 0 };
 
 	if (m->stretches.cnt > 1)
 		qsort(m->stretches.items, m->stretches.cnt, sizeof(*m->stretches.items), by_stretch);

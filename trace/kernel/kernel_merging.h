@@ -20,7 +20,7 @@ struct kernel_merging {
 	VEC(struct kernel_place) places;	/* by the model's TID, then time */
 	int64_t until_ns;		/* the window's end; INT64_MAX: it is all of the trace */
 	uint32_t caller;		/* of the wait being passed */
-	VEC(struct segment) out;
+	segment_list out;
 	kernel_spans spans;
 
 	/* The part being merged. */

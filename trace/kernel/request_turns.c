@@ -33,7 +33,7 @@ struct turns {
 	VEC(struct turn) items;
 	VEC(struct stretch) out;
 	VEC(uint32_t) active;		/* exchanges that the thread has */
-	VEC(struct segment) segments;
+	segment_list segments;
 };
 
 static int by_time(const void *a, const void *b)
@@ -236,18 +236,6 @@ static bool is_blocked(const struct segment *g)
 	return g->state != STATE_RUNNING && g->state != STATE_RUNNABLE;
 }
 
-static void put(struct turns *s, const struct segment *g, int64_t start_ns, int64_t end_ns, uint64_t sid, enum trace_state state)
-{
-	struct segment piece = *g;
-
-	piece.start_ns = start_ns;
-	piece.end_ns = end_ns;
-	piece.sid = sid;
-	piece.state = state;
-	if (start_ns < end_ns)
-		VEC_ADD(&s->segments, piece);
-}
-
 /* Nobody's: a wait, and what came after the waking, which is the run queue's. */
 static void put_nobodys(struct turns *s, const struct segment *g, int64_t start_ns, int64_t end_ns)
 {
@@ -257,8 +245,8 @@ static void put_nobodys(struct turns *s, const struct segment *g, int64_t start_
 
 	if (is_blocked(g) && i && w[i - 1].tid == g->tid && w[i - 1].time_ns > start_ns)
 		woken_ns = w[i - 1].time_ns;
-	put(s, g, start_ns, woken_ns, SID_NONE, g->state);
-	put(s, g, woken_ns, end_ns, SID_NONE, STATE_RUNNABLE);
+	segment_add_piece(&s->segments, g, start_ns, woken_ns, SID_NONE, g->state);
+	segment_add_piece(&s->segments, g, woken_ns, end_ns, SID_NONE, STATE_RUNNABLE);
 }
 
 static void cut_segment(struct turns *s, const struct segment *g, size_t *at)
@@ -278,7 +266,7 @@ static void cut_segment(struct turns *s, const struct segment *g, size_t *at)
 		if (idle)
 			put_nobodys(s, g, start_ns, end_ns);
 		else
-			put(s, g, start_ns, end_ns, x->sid, is_blocked(g) && start_ns > g->start_ns ? STATE_RUNNABLE : g->state);
+			segment_add_piece(&s->segments, g, start_ns, end_ns, x->sid, is_blocked(g) && start_ns > g->start_ns ? STATE_RUNNABLE : g->state);
 		from_ns = end_ns;
 	}
 	put_nobodys(s, g, from_ns, g->end_ns);

@@ -146,6 +146,18 @@ void request_owners_find(struct trace *t, const struct kernel_trace *k, struct k
 	VEC_RELEASE(&all);
 }
 
+void segment_add_piece(segment_list *list, const struct segment *of, int64_t start_ns, int64_t end_ns, uint64_t sid, enum trace_state state)
+{
+	struct segment piece = *of;
+
+	piece.start_ns = start_ns;
+	piece.end_ns = end_ns;
+	piece.sid = sid;
+	piece.state = state;
+	if (start_ns < end_ns)
+		VEC_ADD(list, piece);
+}
+
 static int by_connection(const void *a, const void *b)
 {
 	const struct kernel_exchange *x = *(struct kernel_exchange *const *)a, *y = *(struct kernel_exchange *const *)b;

@@ -51,6 +51,9 @@ void request_owners_find(struct trace *t, const struct kernel_trace *k, struct k
 /* The ways of a request to the thread that answers it, as creations: in the socket, then handed over. */
 void request_add_ways(struct trace *t, const struct kernel_exchange *x, const struct request_owner *o, uint64_t sid, int64_t read_ns);
 
+/* Adds [start_ns, end_ns) of a segment, for that interval, in that state; nothing if it is empty. */
+void segment_add_piece(segment_list *list, const struct segment *of, int64_t start_ns, int64_t end_ns, uint64_t sid, enum trace_state state);
+
 /* After kernel_merge_threads(); sorts t.  k->has_exchanges. */
 void requests_add(struct trace *t, const struct kernel_trace *k, struct kernel_threads *x);
 
