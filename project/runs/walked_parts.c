@@ -380,33 +380,14 @@ static int look_at_parts(struct walked_parts *w, struct store *s, const struct w
 
 /* ---- rows ---- */
 
-struct numbering {
-	const struct trace_merger *merger;
-	size_t part;
-};
-
-static uint64_t tid_of(const void *arg, uint64_t tid)
-{
-	const struct numbering *n = arg;
-
-	return trace_merger_tid(n->merger, n->part, tid);
-}
-
-static uint64_t sid_of(const void *arg, uint64_t sid)
-{
-	const struct numbering *n = arg;
-
-	return trace_merger_sid(n->merger, n->part, sid);
-}
-
 static int take_part(struct walked_parts *w, size_t part, struct walked_run *to)
 {
 	const struct walked_part *p = &w->walked[part];
-	const struct numbering numbering = { w->merger, part };
+	const struct merger_part numbering = { w->merger, part };
 	struct merged_numbers numbers = trace_merger_numbers(w->merger, part);
 	const struct taken_part taken = {
 		.names = p->names, .functions = numbers.functions, .interval_names = numbers.interval_names,
-		.call_sites = numbers.call_sites, .work_names = numbers.work_names, .tid = tid_of, .sid = sid_of, .arg = &numbering,
+		.call_sites = numbers.call_sites, .work_names = numbers.work_names, .tid = merger_part_tid, .sid = merger_part_sid, .arg = &numbering,
 		.origin = (uint32_t)part,
 	};
 	_cleanup_(mapping_release) struct mapping m = { NULL, 0 };

@@ -130,14 +130,18 @@ struct merged_numbers trace_merger_numbers(const struct trace_merger *m, size_t 
 	return (struct merged_numbers){ p->function, p->interval_name.items, p->call_site.items, p->work_name.items };
 }
 
-uint64_t trace_merger_tid(const struct trace_merger *m, size_t part, uint64_t tid)
+uint64_t merger_part_tid(const void *arg, uint64_t tid)
 {
-	return merge_numbers_of(m->tids, part, tid);
+	const struct merger_part *p = arg;
+
+	return merge_numbers_of(p->merger->tids, p->part, tid);
 }
 
-uint64_t trace_merger_sid(const struct trace_merger *m, size_t part, uint64_t sid)
+uint64_t merger_part_sid(const void *arg, uint64_t sid)
 {
-	return merge_numbers_of(m->sids, part, sid);
+	const struct merger_part *p = arg;
+
+	return merge_numbers_of(p->merger->sids, p->part, sid);
 }
 
 bool trace_merger_sums_fit(const struct trace_merger *m)

@@ -57,9 +57,13 @@ struct merged_numbers {
 	const uint32_t *functions, *interval_names, *call_sites, *work_names;
 };
 struct merged_numbers trace_merger_numbers(const struct trace_merger *m, size_t part);
-/* ... and of its threads and intervals, after trace_merger_settle(). */
-uint64_t trace_merger_tid(const struct trace_merger *m, size_t part, uint64_t tid);
-uint64_t trace_merger_sid(const struct trace_merger *m, size_t part, uint64_t sid);
+/* ... and of its threads and intervals, after trace_merger_settle(): callbacks, whose arg is a struct merger_part. */
+struct merger_part {
+	const struct trace_merger *merger;
+	size_t part;
+};
+uint64_t merger_part_tid(const void *arg, uint64_t tid);
+uint64_t merger_part_sid(const void *arg, uint64_t sid);
 
 /* Belongs to the merger. */
 struct trace *trace_merger_trace(struct trace_merger *m);

@@ -51,25 +51,6 @@ struct together {
 	struct analyzer *analyzer;
 };
 
-struct numbering {
-	const struct trace_merger *merger;
-	size_t part;
-};
-
-static uint64_t tid_of(const void *arg, uint64_t tid)
-{
-	const struct numbering *n = arg;
-
-	return trace_merger_tid(n->merger, n->part, tid);
-}
-
-static uint64_t sid_of(const void *arg, uint64_t sid)
-{
-	const struct numbering *n = arg;
-
-	return trace_merger_sid(n->merger, n->part, sid);
-}
-
 /* -EBADMSG: somewhere they make no sense. */
 static int put_together(struct together *x, const struct str *bytes, size_t cnt)
 {
@@ -91,12 +72,12 @@ static int put_together(struct together *x, const struct str *bytes, size_t cnt)
 	trace_merger_settle(x->merger);
 	trace_sort_events(trace_merger_trace(x->merger));
 	for (size_t i = 0; r == 0 && i < cnt; i++) {
-		const struct numbering numbering = { x->merger, i };
+		const struct merger_part numbering = { x->merger, i };
 		struct merged_numbers n = trace_merger_numbers(x->merger, i);
 
 		r = analyzer_take(x->analyzer, &from[i], &(struct taken_part){
 			.names = x->names[i], .functions = n.functions, .interval_names = n.interval_names, .call_sites = n.call_sites,
-			.work_names = n.work_names, .tid = tid_of, .sid = sid_of, .arg = &numbering, .origin = (uint32_t)i });
+			.work_names = n.work_names, .tid = merger_part_tid, .sid = merger_part_sid, .arg = &numbering, .origin = (uint32_t)i });
 	}
 	return r;
 }
