@@ -214,8 +214,7 @@ void cause_add_why_unknown(struct str *to, const struct findings *f, const struc
 	}
 	str_add(to, "mostly, ");
 	if (c->waited == STATE_PARKED && !c->is_wait) {
-		str_add(to, "no thread here has the request (parked): another server, a process behind, a timer or the client has it, "
-			"and a look does not see which; look at that one, too");
+		str_add(to, "no thread here has the request (parked): a process behind it, a timer or the client has it; look at that, too");
 		return;
 	}
 	add_waiter(to, c, utf8);

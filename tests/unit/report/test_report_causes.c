@@ -101,8 +101,7 @@ static void test_unknown_cause(void **state)
 			" vprof build --functions all.");
 	c->waited = STATE_PARKED;
 	want_sentence(f, &o, "Not known what causes 36 % of the variance of 'request' (95 % CI 31 to 41): mostly, no thread here has"
-			" the request (parked): another server, a process behind, a timer or the client has it, and a look does"
-			" not see which; look at that one, too.");
+			" the request (parked): a process behind it, a timer or the client has it; look at that, too.");
 	c->has_waiter = false;
 	want_sentence(f, &o, "Not known what causes 36 % of the variance of 'request' (95 % CI 31 to 41): mostly, it runs in no"
 			" probed function; vprof build --functions all would name it.");
