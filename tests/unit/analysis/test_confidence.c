@@ -16,6 +16,7 @@
 #include "analysis/analyze.h"
 #include "analysis/stats/confidence.h"
 #include "base/banned.h"
+#include "tests/unit/draws.h"
 
 /* ---- by hand ---- */
 
@@ -130,27 +131,6 @@ static const struct factor *factor_of(const struct findings *f, const char *name
 			return &f->factors.items[i];
 	fail_msg("no factor %s", name);
 	return NULL;
-}
-
-/* A small generator of our own, so that the draws stay what they are. */
-struct numbers {
-	uint64_t state;
-};
-
-static double uniform(struct numbers *n)
-{
-	n->state = n->state * 6364136223846793005ULL + 1442695040888963407ULL;
-	return (double)(n->state >> 11) / (double)(1ULL << 53);
-}
-
-/* Near enough: sum of 12, variance 1. */
-static double normal(struct numbers *n)
-{
-	double sum = -6;
-
-	for (int i = 0; i < 12; i++)
-		sum += uniform(n);
-	return sum;
 }
 
 /* X and Y: 100 us each on average, with these standard deviations, each AR(1) with rho. */

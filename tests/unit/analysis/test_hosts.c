@@ -15,6 +15,7 @@
 #include "analysis/findings/hosts.h"
 #include "analysis/stats/confidence.h"
 #include "base/banned.h"
+#include "tests/unit/draws.h"
 
 enum { HANDLE, F, G };
 
@@ -79,27 +80,6 @@ static const char *warned(const struct findings *f, const char *code)
 		if (strcmp(f->warnings.items[i].code, code) == 0)
 			return f->warnings.items[i].text;
 	return NULL;
-}
-
-/* A small generator of our own, so that the draws stay what they are. */
-struct numbers {
-	uint64_t state;
-};
-
-static double uniform(struct numbers *n)
-{
-	n->state = n->state * 6364136223846793005ULL + 1442695040888963407ULL;
-	return (double)(n->state >> 11) / (double)(1ULL << 53);
-}
-
-/* Near enough: sum of 12, variance 1. */
-static double normal(struct numbers *n)
-{
-	double sum = -6;
-
-	for (int i = 0; i < 12; i++)
-		sum += uniform(n);
-	return sum;
 }
 
 /* X and Y: 100 us each on average, sd 4 and 6 us; X of a host differs from others' by host_sd. */

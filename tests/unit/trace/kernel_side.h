@@ -100,4 +100,16 @@ static inline void assert_merged(const char *tuples, const char *expected)
 	kernel_release(&k);
 }
 
+/* The trace of a look, from what was noted since begin(). */
+static inline struct trace *look_ends(void)
+{
+	struct trace *t = trace_new();
+
+	kernel_sort(&k);
+	kernel_merge(t, &k);
+	kernel_release(&k);
+	trace_sort(t);
+	return t;
+}
+
 #endif

@@ -40,17 +40,6 @@ static void look_begins(int64_t end_ns)
 	VEC_ADD(&k.system, "__libc_start_main");
 }
 
-static struct trace *look_ends(void)
-{
-	struct trace *t = trace_new();
-
-	kernel_sort(&k);
-	kernel_merge(t, &k);
-	kernel_release(&k);
-	trace_sort(t);
-	return t;
-}
-
 /* "arrived 4, running 6": states and lengths of a request's path, those alike joined. */
 static void assert_path(struct trace *t, size_t interval, const char *expected)
 {
