@@ -186,3 +186,18 @@ const char *text_ns(char buf[TEXT_MAX], double ns, bool utf8)
 			 value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, units[unit]);
 	return buf;
 }
+
+const char *text_cnt(char buf[TEXT_MAX], uint64_t cnt)
+{
+	char digits[TEXT_MAX];
+	size_t len = (size_t)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)cnt);
+	size_t at = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			buf[at++] = ',';
+		buf[at++] = digits[i];
+	}
+	buf[at] = '\0';
+	return buf;
+}

@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct str {
 	char *data;		/* NULL while empty; str_cstr() never is */
@@ -35,6 +36,7 @@ void str_add_shell_quoted(struct str *s, const char *word);
 /* "2.22 ms", "374 µs" (without utf8 "374 us"), "8.50 ns": three digits; a string of buf. */
 enum { TEXT_MAX = 64 };
 const char *text_ns(char buf[TEXT_MAX], double ns, bool utf8);
+const char *text_cnt(char buf[TEXT_MAX], uint64_t cnt);		/* "4,000" */
 
 bool starts_with(const char *s, const char *prefix);
 bool ends_with(const char *s, const char *suffix);

@@ -83,21 +83,6 @@ const char *style_end(const struct style *s)
 	return s->colour ? "\033[0m" : "";
 }
 
-const char *text_cnt(char buf[TEXT_MAX], uint64_t cnt)
-{
-	char digits[TEXT_MAX];
-	size_t len = (size_t)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)cnt);
-	size_t at = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			buf[at++] = ',';
-		buf[at++] = digits[i];
-	}
-	buf[at] = '\0';
-	return buf;
-}
-
 /* Rounded to this number of decimals; zero has no sign: "0.0 %", not "-0.0 %". */
 static double percent_of(double share, double unit)
 {

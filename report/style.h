@@ -22,7 +22,6 @@ const char *style_wait(const struct style *s);
 const char *style_end(const struct style *s);
 
 /* Each returns a string of buf, as text_ns() does. */
-const char *text_cnt(char buf[TEXT_MAX], uint64_t cnt);			/* "4,000" */
 const char *text_percent(char buf[TEXT_MAX], double share);		/* "62 %", "0.4 %" */
 const char *text_percent_cell(char buf[TEXT_MAX], double share);	/* "62.0 %": all with one decimal */
 

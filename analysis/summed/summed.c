@@ -55,22 +55,3 @@ uint32_t summed_divisor(uint32_t a, uint32_t b)
 	}
 	return a;
 }
-
-uint32_t bucket_of(int64_t ns, unsigned bits)
-{
-	unsigned octave;
-
-	if (ns < (int64_t)1 << bits)
-		return ns < 0 ? 0 : (uint32_t)ns;
-	octave = 63 - (unsigned)__builtin_clzll((uint64_t)ns);
-	return (octave - bits + 1) << bits | ((uint32_t)(ns >> (octave - bits)) & ((1U << bits) - 1));
-}
-
-int64_t bucket_from(uint32_t bucket, unsigned bits)
-{
-	uint32_t octave = bucket >> bits, in_octave = bucket & ((1U << bits) - 1);
-
-	if (octave == 0)
-		return bucket;
-	return ((int64_t)1 << bits | in_octave) << (octave - 1);
-}

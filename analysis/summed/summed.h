@@ -18,6 +18,7 @@
 #ifndef ANALYSIS_SUMMED_SUMMED_H
 #define ANALYSIS_SUMMED_SUMMED_H
 
+#include "base/bucket.h"
 #include "analysis/analyze.h"
 #include "analysis/findings/own_kinds.h"
 
@@ -155,13 +156,8 @@ static inline bool summed_call_counts(const struct summed *s, const struct summe
 /* The common divisor of two units; 0 stands for no unit. */
 uint32_t summed_divisor(uint32_t a, uint32_t b);
 
-/* ---- buckets of latencies: 2^bits per octave ---- */
-
+/* Of latencies (base/bucket.h). */
 enum { BUCKET_BITS_FINE = 7, BUCKET_BITS = 3 };
-
-uint32_t bucket_of(int64_t ns, unsigned bits);
-int64_t bucket_from(uint32_t bucket, unsigned bits);	/* its smallest latency */
-#define BUCKETS_MAX(bits) ((uint32_t)(64 - (bits)) << (bits))
 
 /* ---- summing up ---- */
 

@@ -15,19 +15,12 @@
 #include "cmd/iterate/iterate_loop.h"
 #include "cmd/messages.h"
 
-static bool is_file(const char *path, const char *end)
-{
-	size_t len = path ? strlen(path) : 0, end_len = end ? strlen(end) : 0;
-
-	return end_len && len >= end_len && strcmp(path + len - end_len, end) == 0 && (len == end_len || path[len - end_len - 1] == '/');
-}
-
 static uint32_t function_of(const struct project *p, const struct node *n)
 {
 	for (uint32_t i = 0; i < p->functions.cnt; i++) {
 		const struct project_function *f = &p->functions.items[i];
 
-		if (f->line == n->line && strcmp(f->name, n->function) == 0 && is_file(f->file, n->file))
+		if (f->line == n->line && strcmp(f->name, n->function) == 0 && n->file && *n->file && f->file && location_file_matches(n->file, f->file))
 			return i;
 	}
 	return UINT32_MAX;
@@ -55,11 +48,10 @@ static struct map *find_tail_callers(const struct loop *l)
 }
 
 /* Whether the caller reaches the callee without a recorded function in between, from elsewhere than its own places. */
-static bool reaches_otherwise(const struct loop *l, uint32_t caller, uint32_t callee)
+static bool reaches_otherwise(const struct loop *l, const struct map *tails, uint32_t caller, uint32_t callee)
 {
 	const struct project *p = l->project;
 	_cleanup_(freep) bool *reached = xcalloc(p->functions.cnt + 1, sizeof(*reached));
-	_cleanup_(map_freep) struct map *tails = find_tail_callers(l);
 	bool grows = true;
 	uint64_t one;
 
@@ -70,7 +62,7 @@ static bool reaches_otherwise(const struct loop *l, uint32_t caller, uint32_t ca
 			const struct project_call *c = &p->calls.items[i];
 			bool is_own = c->caller == caller && c->callee == callee && !c->may && !c->observed;
 
-			if (!reached[c->caller] || reached[c->callee] || is_own || 
+			if (!reached[c->caller] || reached[c->callee] || is_own ||
 			    (c->callee != callee && is_recorded(l, c->callee) && !map_get(tails, p->functions.items[c->callee].key, &one)))
 				continue;
 			reached[c->callee] = grows = true;
@@ -104,7 +96,7 @@ static bool is_known(const struct loop *l, uint32_t caller, uint32_t callee)
 }
 
 /* Takes a node whose calls come from several places of the function above it. */
-static bool take_node(struct loop *l, const struct node *n, bool tells)
+static bool take_node(struct loop *l, const struct map *tails, const struct node *n, bool tells)
 {
 	const struct node *above = &l->findings->nodes.items[n->parent];
 	uint32_t caller, callee;
@@ -116,14 +108,15 @@ static bool take_node(struct loop *l, const struct node *n, bool tells)
 	if (caller == UINT32_MAX || callee == UINT32_MAX || is_known(l, caller, callee) || !is_recorded(l, caller) ||
 	    !is_recorded(l, callee) || !has_several_places(l->project, caller, callee))
 		return false;
-	VEC_ADD(&l->sites, (struct loop_sites){ caller, callee, reaches_otherwise(l, caller, callee) });
+	VEC_ADD(&l->sites, (struct loop_sites){ caller, callee, reaches_otherwise(l, tails, caller, callee) });
 	if (tells)
-		note_line("next: the calls of %s in %s told apart (%s)", n->function, above->function, n->call_site);
+		note_line("next: the calls of %s in %s, each by its place (%s)", n->function, above->function, n->call_site);
 	return true;
 }
 
 bool iterate_find_sites(struct loop *l, bool tells)
 {
+	_cleanup_(map_freep) struct map *tails = find_tail_callers(l);
 	bool found = false;
 
 	for (size_t i = 1; l->built && i < l->findings->nodes.cnt; i++) {
@@ -131,7 +124,7 @@ bool iterate_find_sites(struct loop *l, bool tells)
 
 		if (n->kind == NODE_FUNCTION && n->parent != NODE_NONE && n->share > l->options.threshold && n->call_site &&
 		    strchr(n->call_site, ','))
-			found |= take_node(l, n, tells);
+			found |= take_node(l, tails, n, tells);
 	}
 	return found;
 }

@@ -8,9 +8,10 @@
 #ifndef PROJECT_RECORD_RECORD_PROGRESS_H
 #define PROJECT_RECORD_RECORD_PROGRESS_H
 
+#include "base/bucket.h"
 #include "drainer/experiments.h"
 
-enum { PROGRESS_OPEN = 4096, PROGRESS_STEPS = 16, PROGRESS_BUCKETS = 64 * PROGRESS_STEPS };
+enum { PROGRESS_OPEN = 4096, PROGRESS_BITS = 4 };
 
 struct progress_open {			/* an interval that has begun */
 	uint64_t label, key, began;	/* ticks */
@@ -19,10 +20,10 @@ struct progress_open {			/* an interval that has begun */
 
 struct record_progress {
 	struct drainer_experiments watch;	/* for struct drainer_options */
-	int64_t started_ns, told_ns;
+	int64_t started_ns, last_ns;	/* the last line's */
 	uint64_t ended_cnt, timed_cnt;
 	struct progress_open open[PROGRESS_OPEN];
-	uint64_t buckets[PROGRESS_BUCKETS];	/* latencies in ticks, 16 for each power of two */
+	uint64_t buckets[BUCKETS_MAX(PROGRESS_BITS)];	/* latencies in ticks */
 };
 
 void record_progress_init(struct record_progress *p, int64_t now_ns);

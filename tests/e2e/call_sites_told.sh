@@ -196,7 +196,7 @@ rm -rf vprof.data ./*.o prog
 expect 0 "$VPROF" build -- make
 for try in 1 2 3 4 5; do
 	"$VPROF" iterate --restart --threshold 0 --overhead 1 --max-runs 2 -- ./prog >out 2>err
-	grep -q "next: the calls of add in handle told apart (prog.c:10,prog.c:11,prog.c:12,prog.c:19,prog.c:20,prog.c:9)" err && break
+	grep -q "next: the calls of add in handle, each by its place (prog.c:10,prog.c:11,prog.c:12,prog.c:19,prog.c:20,prog.c:9)" err && break
 done
 "$VPROF" sql --format csv "SELECT call_site FROM node WHERE function = 'add' AND finding = (SELECT max(finding) FROM node) ORDER BY call_site" |
 	tr -d '\n' | grep -q "prog.c:10prog.c:11prog.c:12prog.c:19prog.c:20prog.c:9" && pass || fail "iterate, $try: $(cat err)"

@@ -33,7 +33,7 @@ static void test_by_hand(void **state)
 	assert_text(17000000000, 1, "recording 12 s");
 	event(2, EVENT_END, 100 + (9 << 20), 1, 7);	/* on another thread */
 	assert_text(17000000000, 0, "recording 12 s, 1 interval");
-	assert_text(17000000000, 1, "recording 12 s, 1 interval, p99 9.4 ms");
+	assert_text(17000000000, 1, "recording 12 s, 1 interval, p99 9.44 ms");
 	event(1, EVENT_BEGIN, 200, 1, 8);
 	event(1, EVENT_DROP, 210, 1, 8);
 	event(1, EVENT_BEGIN, 300, 1, UINT64_MAX);	/* of its thread */
@@ -42,12 +42,12 @@ static void test_by_hand(void **state)
 	event(2, EVENT_END, 410, 1, UINT64_MAX);
 	assert_int_equal(p.timed_cnt, 3);
 	event(3, EVENT_END, 500, 2, 9);		/* began before, or is no longer in the table */
-	assert_text(17000000000, 1, "recording 12 s, 4 intervals, p99 9.4 ms");
+	assert_text(17000000000, 1, "recording 12 s, 4 intervals, p99 9.44 ms");
 	for (uint64_t i = 0; i < 4096; i++) {
 		event(1, EVENT_BEGIN, 1000 + i, 3, i);
 		event(1, EVENT_END, 1000 + i, 3, i);
 	}
-	assert_text(17000000000, 1, "recording 12 s, 4,100 intervals, p99 0.0 ns");
+	assert_text(17000000000, 1, "recording 12 s, 4,100 intervals, p99 0 ns");
 }
 
 static int compare(const void *a, const void *b)
