@@ -144,7 +144,7 @@ static void test_shift(void **state)
 {
 	struct shift_all all = { .block = 1, .speed = 500 };
 	struct shift shifts[2] = { { .block = 1 }, { .block = 1 } };
-	struct shift_table t = { &all, (char *)shifts, 2, sizeof(shifts[0]) };
+	struct shift_table t = { .all = &all, .first = (char *)shifts, .cnt = 2, .stride = sizeof(shifts[0]) };
 
 	(void)state;
 	shift_begin(&shifts[0], 100, UINT64_MAX);

@@ -313,7 +313,7 @@ static void test_rows(void **state)
 		uint64_t at = i * 1237 % ROWS;	/* each once; two have the same start */
 		struct cell row[] = { { (uint32_t)at, (int64_t)at << 30 }, { 7, 1 } };
 
-		rows_add(rows, &(struct row_head){ (int64_t)at / 2, (int64_t)at + 5, at, 3, 4, 1 }, row, 1 + at % 2,
+		rows_add(rows, &(struct row_head){ (int64_t)at / 2, (int64_t)at + 5, at, 3, 4, 1, 0 }, row, 1 + at % 2,
 			 &(struct noted_work){ 5, -(int64_t)at }, at % 3 == 0);
 	}
 	for (int round = 0; round < 2; round++) {
@@ -343,7 +343,7 @@ static void test_no_file(void **state)
 	(void)state;
 	setenv("TMPDIR", "/nowhere/at/all", 1);
 	rows_memory_bytes = 0;
-	rows_add(rows, &(struct row_head){ 1, 2, 3, 4, 5, 1 }, NULL, 0, NULL, 0);
+	rows_add(rows, &(struct row_head){ 1, 2, 3, 4, 5, 1, 0 }, NULL, 0, NULL, 0);
 	assert_true(rows_error(rows) < 0);
 	rows_memory_bytes = before;
 	if (kept)
