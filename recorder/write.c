@@ -227,6 +227,12 @@ static void put_upstream(struct writer *w, const struct record_upstream *r)
 
 	make_room(w);
 	put_head(w, KERNEL_UPSTREAM, r->tid, r->ns);
+	put(w, r->after_wait);
+	put(w, r->connection);
+	if (r->connection) {
+		put(w, r->ns - r->arrival_ns);
+		put(w, r->arrival_ns - r->sent_ns);
+	}
 	put(w, is_path ? r->port : 0);
 	if (!is_path) {
 		const char *name = upstream_name(&w->upstreams, r);

@@ -15,8 +15,9 @@
  *		REQUEST	disk, ns - ns of its issue: tid, if not 0, brought it, and at ns it was done
  *		EXCHANGE	receiver, connection, port, flags, ns - start, first read - start, last read - first read, first send -
  *			last read (zigzag), last send - first send, bytes in, bytes out, sends that answered nothing; tid: the sender
- *		UPSTREAM	EXCHANGE_PATH + number of a path, or 0 and a name, HOST:PORT: at ns tid took its first bytes since
- *			it last waited, of that server
+ *		UPSTREAM	whether these are the first bytes since tid last waited, connection or 0, of a connection also ns - arrival
+ *			and arrival - when it was asked, EXCHANGE_PATH + number of a path, or 0 and a name, HOST:PORT: at ns tid took
+ *			bytes of that server, which was asked for the request of that connection
  *		PACKET	the same of a network interface: tid sent it, and at ns the driver had it
  *		KERNEL_RECORD_KIND_CNT + n	as the block's n-th OFF, STACK, REQUEST or PACKET that is told in full, from 0 on,
  *			but for the times, which follow instead of tid and all else: zigzag(ns - ...), ns - out_ns and, with
@@ -54,7 +55,7 @@ enum kernel_record_kind {
 	KERNEL_REQUEST,			/* of a disk */
 	KERNEL_PACKET,			/* that a network interface was given */
 	KERNEL_EXCHANGE,		/* a request and its answer, on a socket that the run accepted */
-	KERNEL_UPSTREAM,		/* a thread's last wait was for a server that it asks */
+	KERNEL_UPSTREAM,		/* a thread read from a server that it asks */
 	KERNEL_RECORD_KIND_CNT
 };
 

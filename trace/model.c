@@ -209,6 +209,7 @@ static int compare_creations(const void *pa, const void *pb)
 	BY(a->tid, b->tid);
 	BY(a->task, b->task);
 	BY(a->sid, b->sid);
+	BY(a->peer, b->peer);
 	return 0;
 }
 

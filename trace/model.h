@@ -144,6 +144,7 @@ struct creation {			/* tid created a task, tid2 picked it up */
 	int64_t time_ns, time2_ns;
 	uint32_t task;			/* index into trace.task_names, or NAME_NONE */
 	uint64_t sid;			/* of that interval alone, a request; 0: of whatever is picked up there */
+	uint64_t peer;			/* in between the request waits for that one's answer; 0: nobody's */
 };
 
 /* What tracing systems call the interval; 0: unknown.  A call of another service has a span, which is the parent there. */

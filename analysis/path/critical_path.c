@@ -66,7 +66,7 @@ int folded_path(const struct timeline *tl, const struct interval *iv, pieces *ou
 	++*tl->walk_no;
 	move_to(&w, iv->end_tid, iv->end_ns);
 	while (w.at_ns > iv->start_ns)
-		if (!w.own || !follow_creation(&w))
+		if (!follow_creation(&w))
 			step(&w);
 	pieces_reverse(out, 0);
 	return check_pieces(iv, out);
@@ -102,8 +102,8 @@ static struct piece *emit(struct walk *w, int64_t from_ns, enum trace_state stat
 	return p;
 }
 
-/* The latest creation in the first cnt of the thread that this walk may still follow. */
-static inline const struct creation *latest_unused(const struct walk *w, size_t cnt, int64_t after_ns)
+/* The latest creation in the first cnt of the thread that this walk may still follow; among others' work only an answer's arrival. */
+static inline const struct creation *latest_unused(const struct walk *w, size_t cnt, int64_t after_ns, bool own)
 {
 	const struct creation *items = w->tl->trace->creations.items;
 	size_t first;
@@ -112,7 +112,7 @@ static inline const struct creation *latest_unused(const struct walk *w, size_t 
 		return NULL;
 	first = w->tl->threads.items[w->thread].creations.first;
 	for (size_t i = first + cnt; i-- > first && items[i].time2_ns > after_ns; )
-		if (items[i].time_ns <= items[i].time2_ns && (!items[i].sid || items[i].sid == w->iv->sid) &&
+		if (items[i].time_ns <= items[i].time2_ns && (!items[i].sid || items[i].sid == w->iv->sid) && (own || items[i].peer) &&
 		    w->tl->used_in_walk[i] != *w->tl->walk_no)
 			return &items[i];
 	return NULL;
@@ -121,7 +121,7 @@ static inline const struct creation *latest_unused(const struct walk *w, size_t 
 static bool follow_creation(struct walk *w)
 {
 	size_t cnt = timeline_creations_until(w->tl, w->thread, w->at_ns);
-	const struct creation *c = latest_unused(w, cnt, w->at_ns - 1);
+	const struct creation *c = latest_unused(w, cnt, w->at_ns - 1, w->own);
 	struct piece *p;
 	int64_t from_ns;
 
@@ -129,9 +129,13 @@ static bool follow_creation(struct walk *w)
 		return false;
 	w->tl->used_in_walk[c - w->tl->trace->creations.items] = *w->tl->walk_no;
 	from_ns = c->time_ns > w->iv->start_ns ? c->time_ns : w->iv->start_ns;
-	p = emit(w, from_ns, !c->sid ? STATE_QUEUE : c->tid == c->tid2 ? STATE_ARRIVED : STATE_HANDED_OVER);
-	if (p)
+	p = emit(w, from_ns, !c->sid || c->peer ? STATE_QUEUE : c->tid == c->tid2 ? STATE_ARRIVED : STATE_HANDED_OVER);
+	if (p && c->peer) {
+		p->meanwhile = STATE_IO;
+		p->taken_up_tid = c->peer;
+	} else if (p) {
 		p->fold = FOLD_OTHERS;
+	}
 	move_to(w, c->tid, from_ns);
 	return true;
 }
@@ -213,6 +217,15 @@ static void pass_handed_back(struct walk *w, int64_t start_ns, const struct wake
 		emit_others(w, start_ns);
 }
 
+/* A piece also ends where this thread picked the interval up, or an answer to it arrived; own: at depth 0 of its own. */
+static int64_t stop_at_creation(const struct walk *w, int64_t start_ns, bool own)
+{
+	size_t cnt = timeline_creations_until(w->tl, w->thread, w->at_ns - 1);
+	const struct creation *c = latest_unused(w, cnt, start_ns, own);
+
+	return c ? c->time2_ns : start_ns;
+}
+
 /* The thread works for others, down to the interval's own segment, a hole or the start. */
 static void pass_others(struct walk *w, size_t segment)
 {
@@ -220,10 +233,13 @@ static void pass_others(struct walk *w, size_t segment)
 					     w->iv->start_ns);
 	const struct segment *s = &w->tl->segments[first];
 	int64_t start_ns = s->start_ns > w->iv->start_ns ? s->start_ns : w->iv->start_ns;
-	const struct wakeup *k = taking_up(w, start_ns, w->at_ns);
 	bool is_look = w->tl->trace->look.is_one;	/* which knows what its threads do for others, and wait for nobody */
+	const struct wakeup *k;
 	struct piece *p;
 
+	if (is_look)
+		start_ns = stop_at_creation(w, start_ns, false);
+	k = taking_up(w, start_ns, w->at_ns);
 	if (k)
 		w->outside_tid = outside_of(w, k);
 	w->others_ns = start_ns;
@@ -263,15 +279,6 @@ static void pass_loops(struct walk *w, int64_t start_ns)
 	}
 }
 
-/* At depth 0 a piece also ends where this thread picked the interval up. */
-static int64_t stop_at_creation(const struct walk *w, int64_t start_ns)
-{
-	size_t cnt = timeline_creations_until(w->tl, w->thread, w->at_ns - 1);
-	const struct creation *c = latest_unused(w, cnt, start_ns);
-
-	return c ? c->time2_ns : start_ns;
-}
-
 /* Passes the last segment before the cursor, or the hole after it. */
 static void step(struct walk *w)
 {
@@ -285,7 +292,7 @@ static void step(struct walk *w)
 	} else if (!w->own) {
 		pass_others(w, segment);
 	} else {
-		start_ns = stop_at_creation(w, s->start_ns > start_ns ? s->start_ns : start_ns);
+		start_ns = stop_at_creation(w, s->start_ns > start_ns ? s->start_ns : start_ns, true);
 		if (is_loops(w, s))
 			pass_loops(w, start_ns);
 		else if (state_has_waker(s->state))

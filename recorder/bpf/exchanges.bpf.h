@@ -5,7 +5,7 @@
  *	sk_data_ready		bytes are in the queue
  *	sock_recv_length	the process took bytes; 0 at the end of the connection
  *	sock_send_length	it gave some
- *	inet_sock_set_state	it listens from now on; the connection is closed
+ *	inet_sock_set_state	it listens from now on; it connects to a server; the connection is closed
  *
  * Sizes and times are looked at, and addresses of sockets; nothing of what is sent.  These stand in the socket layer, so all
  * system calls that read or write come here, and neither files nor pipes do.  The state lies with the socket (SK_STORAGE) and
@@ -17,7 +17,7 @@
  */
 enum { FAMILY_UNIX = 1, FAMILY_INET = 2, FAMILY_INET6 = 10 };	/* AF_... */
 enum { SOCKET_STREAM = 1, SOCKET_DATAGRAM = 2 };
-enum { TCP_STATE_CLOSE = 7, TCP_STATE_LISTEN = 10, TCP_STATE_FIN_WAIT1 = 4, TCP_STATE_LAST_ACK = 9 };
+enum { TCP_STATE_SYN_SENT = 2, TCP_STATE_CLOSE = 7, TCP_STATE_LISTEN = 10, TCP_STATE_FIN_WAIT1 = 4, TCP_STATE_LAST_ACK = 9 };
 enum { RECEIVE_PEEK = 2, RECEIVE_ERRORS = 0x2000 };		/* MSG_PEEK, MSG_ERRQUEUE */
 
 /* Set before loading. */
@@ -50,6 +50,27 @@ struct {
 	__type(key, int);
 	__type(value, struct socket_state);
 } sockets SEC(".maps");
+
+/*
+ * A socket that the process opened: for which request it asked there last.  A thread works for the request that it read last, or the
+ * one whose answer from such a socket it read last, until it waits:
+ *
+ *	reads a request of connection 3, sends on socket A, waits, reads from A, sends on socket B	both ask for the request of 3
+ */
+struct asked_state {
+	unsigned long long sent_ns, arrival_ns;	/* arrival: of what was not read yet; 0: there is nothing */
+	unsigned int connection;	/* 0: unknown */
+	unsigned char opened;		/* for that one, and nothing was sent yet */
+	unsigned char answered;		/* something was read since it asked */
+	unsigned char shared;		/* another was asked for before the answer came: whose an answer is is unknown */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct asked_state);
+} asked SEC(".maps");
 
 static unsigned int connection_cnt;
 
@@ -238,13 +259,62 @@ static __noinline int read_upstream(struct sock *sk, struct record_upstream *r)
 	return r->port != 0;
 }
 
-/* The thread has waited for what that server sent, or for anybody. */
-static __noinline void write_upstream(struct sock *sk, unsigned int tid, unsigned long long ns)
+static __always_inline void takes_up(struct task_state *task, const struct task_struct *current, unsigned int connection)
 {
-	struct record_upstream upstream = { .kind = RECORD_UPSTREAM, .tid = tid, .ns = ns }, *r;
+	task->works_for = connection;
+	task->works_since = (unsigned int)current->nvcsw + 1;
+}
+
+static __always_inline unsigned int works_for(const struct task_state *task, const struct task_struct *current)
+{
+	return task->works_since == (unsigned int)current->nvcsw + 1 ? task->works_for : 0;
+}
+
+/* Connects to a server. */
+static __noinline void server_called(struct sock *sk, const struct task_state *task, unsigned long long ns)
+{
+	unsigned int connection = works_for(task, bpf_get_current_task_btf());
+	struct asked_state *a = connection ? bpf_sk_storage_get(&asked, sk, 0, BPF_SK_STORAGE_GET_F_CREATE) : 0;
+
+	if (!a)
+		return;
+	a->connection = connection;
+	a->opened = 1;
+	a->sent_ns = ns;
+}
+
+static __noinline void server_asked(struct sock *sk, const struct task_state *task, unsigned long long ns)
+{
+	unsigned int connection = works_for(task, bpf_get_current_task_btf());
+	struct asked_state *a = bpf_sk_storage_get(&asked, sk, 0, connection ? BPF_SK_STORAGE_GET_F_CREATE : 0);
+
+	if (!a)
+		return;
+	if (a->opened) {		/* since then it waited for the connection */
+		a->opened = 0;
+		a->answered = 0;
+		return;
+	}
+	if (a->sent_ns && !a->answered && a->connection != connection)
+		a->shared = 1;
+	a->connection = a->shared ? 0 : connection;
+	a->sent_ns = ns;
+	a->arrival_ns = 0;
+	a->answered = 0;
+}
+
+/* after_wait: the thread has waited for what that server sent, or for anybody. */
+static __noinline void write_upstream(struct sock *sk, unsigned int tid, unsigned long long ns, const struct asked_state *a, int after_wait)
+{
+	struct record_upstream upstream = { .kind = RECORD_UPSTREAM, .tid = tid, .ns = ns, .after_wait = (unsigned int)after_wait }, *r;
 	struct reserved reserved;
 
-	if (!read_upstream(sk, &upstream))
+	if (a && a->connection && a->sent_ns <= a->arrival_ns && a->arrival_ns <= ns) {
+		upstream.connection = a->connection;
+		upstream.sent_ns = a->sent_ns;
+		upstream.arrival_ns = a->arrival_ns;
+	}
+	if ((!after_wait && !upstream.connection) || !read_upstream(sk, &upstream))
 		return;
 	r = reserve(&reserved);
 	if (!r) {
@@ -253,6 +323,20 @@ static __noinline void write_upstream(struct sock *sk, unsigned int tid, unsigne
 	}
 	*r = upstream;
 	commit(&reserved);
+}
+
+static __always_inline void server_answered(struct sock *sk, struct task_state *task, unsigned long long ns, int after_wait)
+{
+	struct asked_state *a = bpf_sk_storage_get(&asked, sk, 0, 0);
+
+	takes_up(task, bpf_get_current_task_btf(), a ? a->connection : 0);
+	if (after_wait || (a && a->connection && a->arrival_ns))
+		write_upstream(sk, task->tid, ns, a, after_wait);
+	if (a) {
+		a->arrival_ns = 0;
+		a->opened = 0;
+		a->answered = 1;
+	}
 }
 
 /* Whether these are the first bytes that it takes since it last waited. */
@@ -270,9 +354,12 @@ SEC("?tp_btf/sk_data_ready")
 int BPF_PROG(on_data, struct sock *sk)
 {
 	struct socket_state *s = exchanges_are_watched ? socket_of(sk, 0) : 0;
+	struct asked_state *a = s || !wants_upstreams ? 0 : bpf_sk_storage_get(&asked, sk, 0, 0);
 
 	if (s)
 		exchange_arrived(&s->x, bpf_ktime_get_ns());
+	else if (a && !a->arrival_ns)
+		a->arrival_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
@@ -289,8 +376,8 @@ int BPF_PROG(on_receive, struct sock *sk, int bytes, int flags)
 	s = socket_of(sk, 1);
 	is_first = bytes && is_first_received(task);
 	if (!s) {
-		if (is_first && wants_upstreams)
-			write_upstream(sk, task->tid, ns);
+		if (bytes && wants_upstreams)
+			server_answered(sk, task, ns, is_first);
 		return 0;
 	}
 	if (!bytes) {			/* the client sends no more; it may still wait for its answer */
@@ -302,6 +389,7 @@ int BPF_PROG(on_receive, struct sock *sk, int bytes, int flags)
 		write_exchange(s, ns);
 	exchange_read(&s->x, ns, task->tid, (unsigned int)bytes);
 	task->requests_read++;
+	takes_up(task, bpf_get_current_task_btf(), s->connection);
 	return 0;
 }
 
@@ -317,8 +405,11 @@ int BPF_PROG(on_answer, struct sock *sk, int bytes, int flags)
 	if (!task || task->follow != FOLLOW_RUN || !exchanges_are_watched || bytes <= 0)
 		return 0;
 	s = socket_of(sk, 1);
-	if (!s)
+	if (!s) {
+		if (wants_upstreams)
+			server_asked(sk, task, ns);
 		return 0;
+	}
 	turn = turn_of(task, current);
 	if (s->x.phase == EXCHANGE_IDLE)
 		__sync_fetch_and_add(&unasked, 1);
@@ -336,10 +427,14 @@ int BPF_PROG(on_socket_state, struct sock *sk, int before, int after)
 	struct task_state *task;
 	struct socket_state *s;
 
-	if (after == TCP_STATE_LISTEN) {
+	if (after == TCP_STATE_LISTEN || after == TCP_STATE_SYN_SENT) {
 		task = followed(bpf_get_current_task_btf());
-		if (task && task->follow == FOLLOW_RUN)
+		if (!task || task->follow != FOLLOW_RUN)
+			return 0;
+		if (after == TCP_STATE_LISTEN)
 			note_listening(sk->__sk_common.skc_num);
+		else if (wants_upstreams && exchanges_are_watched)
+			server_called(sk, task, bpf_ktime_get_ns());
 	} else if (after == TCP_STATE_CLOSE || after == TCP_STATE_FIN_WAIT1 || after == TCP_STATE_LAST_ACK) {
 		s = exchanges_are_watched ? bpf_sk_storage_get(&sockets, sk, 0, 0) : 0;
 		if (s)

@@ -57,11 +57,14 @@ struct record_exchange {		/* a request and its answer (exchange.h) */
 	unsigned int unused;
 };
 
-struct record_upstream {		/* the first bytes that a thread took after a wait are of a server that its process asks */
+struct record_upstream {		/* a thread took bytes of a server that its process asks */
 	unsigned int kind, tid;
 	unsigned int family, port;	/* AF_...; the server's, or EXCHANGE_PATH + the number of a path */
 	unsigned long long ns;
 	unsigned char address[16];	/* IPv4: the first four, as on the wire */
+	unsigned int after_wait;	/* they are the first bytes since it waited */
+	unsigned int connection;	/* on which the request came that the server was asked for; 0: unknown, and: */
+	unsigned long long sent_ns, arrival_ns;	/* the server was asked, the bytes were in the queue */
 };
 
 /* Addresses of Unix sockets, as the kernel has them: one that begins with '\0' is abstract. */

@@ -27,6 +27,8 @@ struct task_state {
 	unsigned int stack, waker_stack;	/* numbers plus one: where it left, and where the waker was; 0: none */
 	unsigned int requests_read;	/* pieces of requests on accepted sockets */
 	unsigned int received;		/* number of its waits when it last took bytes of a socket, plus one; 0: it never did */
+	unsigned int works_for;		/* exchanges.bpf.h: the connection whose request it has; 0: unknown */
+	unsigned int works_since;	/* number of its waits when it took that up, plus one */
 	/* device_waits.bpf.h; disks are numbers plus one, 0: none */
 	unsigned int wait_place;	/* of its entry; 0: it has none */
 	unsigned int disk_asked;	/* by its last request since it was last off the CPU */

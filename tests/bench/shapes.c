@@ -46,7 +46,7 @@ static void wakeup(struct trace *t, uint64_t tid, uint64_t waker_tid, int64_t ns
 
 static void creation(struct trace *t, uint64_t tid, int64_t ns, uint64_t tid2, int64_t ns2)
 {
-	VEC_ADD(&t->creations, (struct creation) { tid, tid2, ns, ns2, NAME_NONE });
+	VEC_ADD(&t->creations, (struct creation) { tid, tid2, ns, ns2, NAME_NONE, 0, 0 });
 }
 
 /* A request that begins at start_ns, and waits [wait_ns, woken_ns) for the waker's sake. */

@@ -2,27 +2,27 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # vprof look at a server that asks another one: the first sentence names that one.  A proxy with an event loop, whose requests are parked
 # meanwhile, and one with a thread a connection, which waits in recv(); the server behind is one of TCP, of IPv6, or has a path.  One in
-# eight requests takes it 30 ms longer.
+# eight requests takes it 30 ms longer.  Then a loop that asks two, one after the other, for each request: the slow one comes first.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 needs_kernel_recorder
 command -v python3 >/dev/null || exit 77
 cat >behind.py <<'END_OF_BEHIND'
 import os, socket, sys, threading, time
-kind, cnt, lock = sys.argv[1], 0, threading.Lock()
+kind, name, slow_s, cnt, lock = sys.argv[1], sys.argv[2], float(sys.argv[3]), 0, threading.Lock()
 s = socket.socket({"unix": socket.AF_UNIX, "tcp6": socket.AF_INET6}.get(kind, socket.AF_INET), socket.SOCK_STREAM)
-s.bind("behind.sock" if kind == "unix" else ("::1", 0) if kind == "tcp6" else ("127.0.0.1", 0))
+s.bind(name + ".sock" if kind == "unix" else ("::1", 0) if kind == "tcp6" else ("127.0.0.1", 0))
 s.listen(50)
-with open("behind.new", "w") as f:
-    f.write("behind.sock" if kind == "unix" else str(s.getsockname()[1]))
-os.rename("behind.new", "behind")
+with open(name + ".new", "w") as f:
+    f.write(name + ".sock" if kind == "unix" else str(s.getsockname()[1]))
+os.rename(name + ".new", name)
 def serve(c):
     global cnt
     while c.recv(100):
         with lock:
             cnt += 1
             slow = cnt % 8 == 0
-        time.sleep(.032 if slow else .002)
+        time.sleep(slow_s if slow else .002)
         c.sendall(b"answer")
 while True:
     threading.Thread(target=serve, args=(s.accept()[0],), daemon=True).start()
@@ -30,7 +30,7 @@ END_OF_BEHIND
 cat >proxy.py <<'END_OF_PROXY'
 import os, selectors, socket, sys, threading
 how, kind, where = sys.argv[1], sys.argv[2], open("behind").read()
-def ask():
+def ask(where=where):
     s = socket.socket({"unix": socket.AF_UNIX, "tcp6": socket.AF_INET6}.get(kind, socket.AF_INET), socket.SOCK_STREAM)
     s.connect(where if kind == "unix" else ("::1" if kind == "tcp6" else "127.0.0.1", int(where)))
     return s
@@ -54,9 +54,10 @@ sel.register(s, selectors.EVENT_READ)
 while True:
     for key, _ in sel.select():
         if key.fileobj is s:
-            c, up = s.accept()[0], ask()
-            other[c], other[up] = up, c
-            sel.register(c, selectors.EVENT_READ), sel.register(up, selectors.EVENT_READ)
+            ends = [s.accept()[0], ask()] + ([ask(open("second").read())] if how == "two" else [])
+            for i, end in enumerate(ends):
+                other[end] = ends[(i + 1) % len(ends)]
+                sel.register(end, selectors.EVENT_READ)
             continue
         data = key.fileobj.recv(100)
         if data:
@@ -86,10 +87,13 @@ wait_for() # FILE
 # look_at HOW KIND
 look_at()
 {
-	rm -f behind behind.sock front
-	python3 behind.py "$2" &
+	rm -f behind behind.sock second front
+	python3 behind.py "$2" behind .032 &
 	behind=$!
+	python3 behind.py "$2" second .002 &
+	second=$!
 	wait_for behind
+	wait_for second
 	python3 proxy.py "$1" "$2" &
 	proxy=$!
 	wait_for front
@@ -101,8 +105,8 @@ look_at()
 	tcp6) name="[::1]:$(cat behind)" ;;
 	*) name=127.0.0.1:$(cat behind) ;;
 	esac
-	kill "$client" "$proxy" "$behind" 2>/dev/null
-	wait "$client" "$proxy" "$behind" 2>/dev/null
+	kill "$client" "$proxy" "$behind" "$second" 2>/dev/null
+	wait "$client" "$proxy" "$behind" "$second" 2>/dev/null
 	first=$("$VPROF" -d "$1-$2.data" show causes --format json 2>/dev/null | awk '/"peer"/ { print; exit }')
 	case $first in
 	*"\"$name\""*) pass ;;
@@ -112,6 +116,7 @@ look_at()
 
 look_at loop tcp
 says "▶ 127.0.0.1:" "causes" "a request waits for it"
+look_at two tcp
 look_at loop unix
 look_at threads tcp6
 says "by [::1]:"

@@ -71,10 +71,12 @@ struct kernel_exchange {		/* a request and its answer on one connection */
 	int64_t start_ns, first_read_ns, last_read_ns, first_send_ns, last_send_ns;
 };
 
-struct kernel_upstream {		/* the first bytes that a thread took since it last waited are of a server that it asks */
+struct kernel_upstream {		/* a thread took bytes of a server that it asks */
 	uint32_t tid;
 	uint32_t name;			/* index into upstream_names, or EXCHANGE_PATH + index of paths */
-	int64_t ns;
+	uint32_t connection;		/* of the request that the server was asked for; 0: unknown */
+	bool after_wait;		/* they are the first bytes since it waited */
+	int64_t sent_ns, arrival_ns, ns;	/* it was asked, they were in the queue, and were read; the first two with a connection */
 };
 
 struct kernel_trace {

@@ -221,12 +221,31 @@ static uint32_t upstream_number(struct kernel_trace *k, const char *text, size_t
 	return (uint32_t)(k->upstream_names.cnt - 1);
 }
 
+static int64_t decode_before(struct decoder *d, int64_t ns)
+{
+	uint64_t length = decode_varint(d);
+
+	if (ns < 0 || length > (uint64_t)ns) {
+		d->bad = true;
+		return 0;
+	}
+	return ns - (int64_t)length;
+}
+
 static void decode_upstream(struct kernel_trace *k, struct decoder *d, uint32_t tid, int64_t ns)
 {
-	uint32_t name = decode_u32(d);
+	struct kernel_upstream u = { .tid = tid, .ns = ns };
 	const char *text = NULL;
+	uint32_t name;
 	size_t len = 0;
 
+	u.after_wait = decode_u32(d) != 0;
+	u.connection = decode_u32(d);
+	if (u.connection) {
+		u.arrival_ns = decode_before(d, ns);
+		u.sent_ns = decode_before(d, u.arrival_ns);
+	}
+	name = decode_u32(d);
 	if (!name)
 		text = decode_text(d, &len);
 	if (name ? name < EXCHANGE_PATH : !text || !len || len > UPSTREAM_NAME_MAX || memchr(text, '\0', len))
@@ -235,8 +254,9 @@ static void decode_upstream(struct kernel_trace *k, struct decoder *d, uint32_t 
 		name = upstream_number(k, text, len);
 	if (k->upstream_names.cnt > UPSTREAMS_MAX)
 		d->bad = true;
+	u.name = name;
 	if (!d->bad)
-		VEC_ADD(&k->upstreams, (struct kernel_upstream){ tid, name, ns });
+		VEC_ADD(&k->upstreams, u);
 }
 
 static void decode_names_of(struct kernel_trace *k, struct decoder *d, strings *list)

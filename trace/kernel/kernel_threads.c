@@ -224,7 +224,7 @@ static void add_creation(struct kernel_threads *x, const struct kernel_life *l)
 	const struct kernel_part *child = kernel_part_at(x, l->tid, then_ns), *parent = kernel_part_at(x, l->other, then_ns);
 
 	if (child && parent && child->from_ns == l->ns && child->first_ns > child->last_ns && child->tid != parent->tid)
-		VEC_ADD(&x->t->creations, (struct creation){ parent->tid, child->tid, l->ns, l->ns, NAME_NONE, 0 });
+		VEC_ADD(&x->t->creations, (struct creation){ parent->tid, child->tid, l->ns, l->ns, NAME_NONE, 0, 0 });
 }
 
 void kernel_threads_add_creations(struct kernel_threads *x)

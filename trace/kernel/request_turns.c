@@ -10,7 +10,7 @@
 #include "base/banned.h"
 #include "base/search.h"
 
-enum turn_kind { TURN_END, TURN_BEGIN, TURN_AGAIN };	/* AGAIN: another read of the same request */
+enum turn_kind { TURN_END, TURN_BEGIN, TURN_AGAIN, TURN_ANSWERED };	/* AGAIN: another read of the same request; ANSWERED: by a server */
 
 struct turn {
 	uint64_t tid;
@@ -33,6 +33,7 @@ struct turns {
 	VEC(struct turn) items;
 	VEC(struct stretch) out;
 	VEC(uint32_t) active;		/* exchanges that the thread has */
+	bool answered;			/* the latest one's turn began as a server's answer was read, not a request */
 	segment_list segments;
 };
 
@@ -54,7 +55,7 @@ static void add_turn(struct turns *s, uint64_t tid, int64_t ns, enum turn_kind k
 	VEC_ADD(&s->items, (struct turn){ tid, ns, kind, (uint32_t)exchange });
 }
 
-static void find_turns(struct turns *s)
+static void find_turns(struct turns *s, const request_answers *answers)
 {
 	for (size_t i = 0; i < s->k->exchanges.cnt; i++) {
 		const struct kernel_exchange *x = &s->k->exchanges.items[i];
@@ -71,6 +72,8 @@ static void find_turns(struct turns *s)
 			add_turn(s, o->receiver, x->last_read_ns, TURN_END, i);
 		}
 	}
+	for (size_t i = 0; i < answers->cnt; i++)
+		add_turn(s, s->owners[answers->items[i].exchange].sender, answers->items[i].read_ns, TURN_ANSWERED, answers->items[i].exchange);
 	if (s->items.cnt > 1)
 		qsort(s->items.items, s->items.cnt, sizeof(*s->items.items), by_time);
 }
@@ -157,6 +160,37 @@ static int64_t turn_until(const struct turns *s, uint64_t tid, int64_t start_ns,
 	return not_seen_ns < end_ns ? not_seen_ns : end_ns;
 }
 
+/* The thread waits where it also does without a request. */
+static bool is_idle(const struct turns *s, const struct segment *g)
+{
+	const struct kernel_stack *k = s->k->stacks.items;
+	uint32_t kernel_tid = (uint32_t)g->tid;
+
+	if (g->state != STATE_IO && g->state != STATE_OTHER)
+		return false;
+	for (size_t i = first_stack(s, g->tid, g->start_ns); i < s->k->stacks.cnt && k[i].tid == kernel_tid && k[i].ns == g->start_ns; i++)
+		if (k[i].reason == STACK_OUT)
+			return s->f->texts[k[i].stack].is_idle;
+	return false;
+}
+
+static bool is_blocked(const struct segment *g)
+{
+	return g->state != STATE_RUNNING && g->state != STATE_RUNNABLE;
+}
+
+/* The thread's first such wait in [start, end), or end: until then it works for the request whose server has answered. */
+static int64_t idle_from(const struct turns *s, uint64_t tid, int64_t start_ns, int64_t end_ns)
+{
+	const struct segment *g = s->t->segments.items;
+	size_t i = partition_point(j, s->t->segments.cnt, g[j].tid < tid || (g[j].tid == tid && g[j].start_ns < start_ns));
+
+	for (; i < s->t->segments.cnt && g[i].tid == tid && g[i].start_ns < end_ns; i++)
+		if (is_idle(s, &g[i]))
+			return g[i].start_ns;
+	return end_ns;
+}
+
 /* Returns whose turn it is after that; UINT32_MAX: no request's. */
 static uint32_t add_between(struct turns *s, uint64_t tid, uint32_t latest, int64_t start_ns, int64_t end_ns)
 {
@@ -172,7 +206,7 @@ static uint32_t add_between(struct turns *s, uint64_t tid, uint32_t latest, int6
 		add_stretch(s, tid, start_ns, end_ns, SID_SHARED);
 		return UINT32_MAX;
 	}
-	until_ns = turn_until(s, tid, start_ns, end_ns);
+	until_ns = s->answered ? idle_from(s, tid, start_ns, end_ns) : turn_until(s, tid, start_ns, end_ns);
 	add_stretch(s, tid, start_ns, until_ns, sid_of(s, latest));
 	add_stretch(s, tid, until_ns, end_ns, SID_SHARED);
 	return until_ns < end_ns ? UINT32_MAX : latest;
@@ -207,33 +241,15 @@ static void find_stretches(struct turns *s)
 		at_ns = t->ns;
 		if (t->kind == TURN_END) {
 			deactivate(s, t->exchange);
-			if (latest != UINT32_MAX && s->active.cnt > 1 && !turn_goes_on(s, i, latest))
+			if (latest != UINT32_MAX && s->active.cnt > 1 && (s->answered || !turn_goes_on(s, i, latest)))
 				latest = UINT32_MAX;
 			continue;
 		}
 		if (t->kind == TURN_BEGIN)
 			VEC_ADD(&s->active, t->exchange);
 		latest = t->exchange;
+		s->answered = t->kind == TURN_ANSWERED;
 	}
-}
-
-/* The thread waits where it also does without a request. */
-static bool is_idle(const struct turns *s, const struct segment *g)
-{
-	const struct kernel_stack *k = s->k->stacks.items;
-	uint32_t kernel_tid = (uint32_t)g->tid;
-
-	if (g->state != STATE_IO && g->state != STATE_OTHER)
-		return false;
-	for (size_t i = first_stack(s, g->tid, g->start_ns); i < s->k->stacks.cnt && k[i].tid == kernel_tid && k[i].ns == g->start_ns; i++)
-		if (k[i].reason == STACK_OUT)
-			return s->f->texts[k[i].stack].is_idle;
-	return false;
-}
-
-static bool is_blocked(const struct segment *g)
-{
-	return g->state != STATE_RUNNING && g->state != STATE_RUNNABLE;
 }
 
 /* Nobody's: a wait, and what came after the waking, which is the run queue's. */
@@ -290,11 +306,11 @@ static void cut_segments(struct turns *s)
 }
 
 void request_turns_add(struct trace *t, const struct kernel_trace *k, const struct request_owner *owners,
-		       const struct request_frames *f)
+		       const struct request_frames *f, const request_answers *answers)
 {
 	struct turns s = { .t = t, .k = k, .owners = owners, .f = f };
 
-	find_turns(&s);
+	find_turns(&s, answers);
 	find_stretches(&s);
 	cut_segments(&s);
 	VEC_RELEASE(&s.items);

@@ -96,7 +96,7 @@ static int64_t taken_up_ns(const struct trace *t, const answers *all, const stru
 
 static void add_creation(struct trace *t, uint64_t tid, uint64_t tid2, int64_t ns, int64_t ns2, uint64_t sid)
 {
-	VEC_ADD(&t->creations, (struct creation){ tid, tid2, ns, ns2, NAME_NONE, sid });
+	VEC_ADD(&t->creations, (struct creation){ tid, tid2, ns, ns2, NAME_NONE, sid, 0 });
 }
 
 void request_add_ways(struct trace *t, const struct kernel_exchange *x, const struct request_owner *o, uint64_t sid, int64_t read_ns)
@@ -266,7 +266,9 @@ static void sum_connections(struct trace *t, const struct kernel_trace *k)
 void requests_add(struct trace *t, const struct kernel_trace *k, struct kernel_threads *x)
 {
 	_cleanup_(freep) struct request_owner *owners = xcalloc(k->exchanges.cnt + 1, sizeof(*owners));
+	_cleanup_(freep) uint64_t *peers = NULL;
 	struct request_frames frames = { NULL, false };
+	request_answers answered = { NULL, 0, 0 };
 
 	trace_sort(t);
 	t->look.is_one = true;
@@ -276,15 +278,18 @@ void requests_add(struct trace *t, const struct kernel_trace *k, struct kernel_t
 	t->look.is_of_calls = k->calls.cnt != 0;
 	t->look.without_start = k->calls_without_start;
 	t->look.duration_ns = k->watched_ns ? k->watched_ns : k->end_ns - k->start_ns;
-	upstreams_add(t, k, x);
+	peers = upstreams_add(t, k, x);
 	trace_sort(t);
 	request_owners_find(t, k, x, owners);
 	sum_connections(t, k);
 	request_frames_add(&frames, t, k, x, owners);
-	request_turns_add(t, k, owners, &frames);
+	request_answers_find(k, owners, peers, x, &answered);
+	request_turns_add(t, k, owners, &frames, &answered);
+	request_answers_add(t, owners, &answered);
 	for (size_t i = 0; i < k->exchanges.cnt; i++)
 		if (owners[i].sid)
 			add_interval(t, k, &k->exchanges.items[i], &owners[i]);
+	VEC_RELEASE(&answered);
 	request_frames_release(&frames);
 	trace_sort(t);
 }

@@ -5,6 +5,7 @@
  *	requests.c		intervals, where they were picked up
  *	request_turns.c		whose a thread's time is
  *	request_frames.c	functions, from stacks
+ *	request_answers.c	what other servers answered
  *
  * A request begins as its first byte is in the socket and ends with the last piece of its answer.  The thread that reads it
  * has it from the first read on; where another one answers, that one has it since the reader woke it, or since its own
@@ -19,7 +20,7 @@
  * no longer in the thread's stacks, or the first answer is sent.
  *
  * A thread that waits, while it has a request, where it also waits when it has none has nothing to do for it: the request is
- * parked (an upstream, a timer has it meanwhile), and the wait is nobody's.
+ * parked (an upstream, a timer has it meanwhile), and the wait is nobody's.  If it had asked a server it waits for that one's answer.
  */
 #ifndef TRACE_KERNEL_REQUESTS_H
 #define TRACE_KERNEL_REQUESTS_H
@@ -62,8 +63,21 @@ void request_frames_add(struct request_frames *f, struct trace *t, const struct 
 			const struct request_owner *owners);
 void request_frames_release(struct request_frames *f);
 
+struct request_answer {			/* of a server that was asked for the request */
+	uint32_t exchange;		/* that request: index of k's exchanges */
+	uint64_t peer;			/* the server's TID */
+	int64_t sent_ns, arrival_ns, read_ns;
+};
+typedef VEC(struct request_answer) request_answers;
+
+/* request_answers.c: those that the thread of the request itself read, into ret, by thread and time.  peers: of upstreams_add(). */
+void request_answers_find(const struct kernel_trace *k, const struct request_owner *owners, const uint64_t *peers, struct kernel_threads *x,
+			  request_answers *ret);
+/* After request_turns_add(): the stretches that requests waited for, as creations. */
+void request_answers_add(struct trace *t, const struct request_owner *owners, const request_answers *answers);
+
 /* request_turns.c: cuts t's segments, which are sorted, and says whose they are. */
 void request_turns_add(struct trace *t, const struct kernel_trace *k, const struct request_owner *owners,
-		       const struct request_frames *f);
+		       const struct request_frames *f, const request_answers *answers);
 
 #endif

@@ -59,16 +59,13 @@ static const struct segment *wait_before(const struct trace *t, uint64_t tid, in
 	return i > 0 && s[i - 1].tid == tid && s[i - 1].state == STATE_IO ? &s[i - 1] : NULL;
 }
 
-/* The wakeup that ended the wait, if its waker's own time is unknown; NULL: there is none. */
-static struct wakeup *unexplained_wakeup(const struct trace *t, const struct segment *wait, int64_t ns, const struct map *recorded)
+/* The wakeup that ended the wait; NULL: there is none. */
+static struct wakeup *wakeup_of(const struct trace *t, const struct segment *wait, int64_t ns)
 {
 	struct wakeup *w = t->wakeups.items;
 	size_t i = partition_point(j, t->wakeups.cnt, w[j].tid < wait->tid || (w[j].tid == wait->tid && w[j].time_ns <= ns));
-	uint64_t unused;
 
-	if (i == 0 || w[i - 1].tid != wait->tid || w[i - 1].time_ns < wait->start_ns || map_get(recorded, w[i - 1].waker_tid, &unused))
-		return NULL;
-	return &w[i - 1];
+	return i == 0 || w[i - 1].tid != wait->tid || w[i - 1].time_ns < wait->start_ns ? NULL : &w[i - 1];
 }
 
 static struct map *recorded_threads(const struct trace *t)
@@ -81,25 +78,35 @@ static struct map *recorded_threads(const struct trace *t)
 	return recorded;
 }
 
-void upstreams_add(struct trace *t, const struct kernel_trace *k, struct kernel_threads *x)
+/* A waker whose own time is known says more than the peer does. */
+static uint64_t name_wait(struct naming *n, const struct kernel_upstream *u, struct kernel_threads *x, const struct map *recorded)
+{
+	const struct segment *wait = u->after_wait ? wait_before(n->t, kernel_thread_at(x, u->tid, u->ns), u->ns) : NULL;
+	struct wakeup *w = wait ? wakeup_of(n->t, wait, u->ns) : NULL;
+	uint64_t peer;
+
+	if (w && map_get(recorded, w->waker_tid, &peer))
+		return 0;
+	peer = w || u->connection ? peer_of(n, u->name) : 0;
+	if (w && peer)
+		w->waker_tid = peer;
+	return peer;
+}
+
+uint64_t *upstreams_add(struct trace *t, const struct kernel_trace *k, struct kernel_threads *x)
 {
 	_cleanup_(map_freep) struct map *recorded = NULL, *peers = NULL;
 	struct naming n = { .t = t, .k = k };
+	uint64_t *ret;
 
 	if (!k->upstreams.cnt)
-		return;
+		return NULL;
+	ret = xcalloc(k->upstreams.cnt, sizeof(*ret));
 	recorded = recorded_threads(t);
 	n.peer_of = peers = map_new();
 	n.next_peer = first_free_peer(t);
-	for (size_t i = 0; i < k->upstreams.cnt; i++) {
-		const struct kernel_upstream *u = &k->upstreams.items[i];
-		uint64_t tid = kernel_thread_at(x, u->tid, u->ns);
-		const struct segment *wait = wait_before(t, tid, u->ns);
-		struct wakeup *w = wait ? unexplained_wakeup(t, wait, u->ns, recorded) : NULL;
-		uint64_t peer = w ? peer_of(&n, u->name) : 0;
-
-		if (peer)
-			w->waker_tid = peer;
-	}
+	for (size_t i = 0; i < k->upstreams.cnt; i++)
+		ret[i] = name_wait(&n, &k->upstreams.items[i], x, recorded);
 	trace_name_peers(t);
+	return ret;
 }

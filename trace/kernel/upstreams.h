@@ -13,7 +13,10 @@
 
 #include "trace/kernel/kernel_threads.h"
 
-/* t is sorted, and not afterwards. */
-void upstreams_add(struct trace *t, const struct kernel_trace *k, struct kernel_threads *x);
+/*
+ * t is sorted, and not afterwards.  Returns the TIDs of the peers by index of k->upstreams; 0: a thread of the run, or nobody known.  The
+ * caller frees it; NULL: there are none.
+ */
+uint64_t *upstreams_add(struct trace *t, const struct kernel_trace *k, struct kernel_threads *x);
 
 #endif

@@ -405,6 +405,7 @@ static void add_creations(const struct adding *a, const struct trace *p)
 		c.tid = tid_of(a, c.tid);
 		c.tid2 = tid_of(a, c.tid2);
 		c.sid = c.sid ? sid_of(a, c.sid) : 0;
+		c.peer = c.peer ? tid_of(a, c.peer) : 0;
 		if (c.task != NAME_NONE)
 			c.task = a->of->task_name.items[c.task];
 		VEC_ADD(&a->to->creations, c);

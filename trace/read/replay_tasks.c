@@ -9,7 +9,7 @@ void replay_add_creation(struct replay *p, uint32_t thread, int64_t ns, uint32_t
 {
 	if (ns <= ns2)
 		VEC_ADD(&p->t->creations, (struct creation){ tid_of(p, thread),
-			tid_of(p, thread2), ns, ns2, NAME_NONE, 0 });
+			tid_of(p, thread2), ns, ns2, NAME_NONE, 0, 0 });
 }
 
 static uint64_t task_hash(const struct replay *p, const struct raw_event *e)

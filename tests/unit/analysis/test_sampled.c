@@ -211,7 +211,7 @@ static void test_others(void **state)
 		request(t, 2 * i + 2, at_ns, at_ns + turn_ns + 5);
 		runs(t, 2 * i + 1, at_ns, at_ns + turn_ns);
 		runs(t, 2 * i + 2, at_ns + turn_ns, at_ns + turn_ns + 5);
-		VEC_ADD(&t->creations, (struct creation){ THREAD, THREAD, at_ns, at_ns + turn_ns, NAME_NONE, 2 * i + 2 });
+		VEC_ADD(&t->creations, (struct creation){ THREAD, THREAD, at_ns, at_ns + turn_ns, NAME_NONE, 2 * i + 2, 0 });
 		for (int64_t k = 5; i % 2 && k < 30; k += 10)
 			sample(t, at_ns + k, g);
 	}

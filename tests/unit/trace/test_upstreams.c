@@ -7,7 +7,7 @@ enum { EPOLL_WAIT = 232, RECVFROM = 45 };
 
 static void read_from(uint32_t tid, int64_t ns, uint32_t name)
 {
-	VEC_ADD(&k.upstreams, (struct kernel_upstream){ tid, name, ns });
+	VEC_ADD(&k.upstreams, (struct kernel_upstream){ .tid = tid, .name = name, .ns = ns, .after_wait = true });
 }
 
 static void look_begins(int64_t end_ns)
