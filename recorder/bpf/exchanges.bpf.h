@@ -72,6 +72,10 @@ struct {
 	__type(value, struct asked_state);
 } asked SEC(".maps");
 
+/* A socket has such a state: most servers ask nobody, and all sockets of the machine come to on_data().  Not static: clang would make a
+ * bit of it, which its description (BTF) does not say. */
+unsigned int is_anybody_asked;
+
 static unsigned int connection_cnt;
 
 static __always_inline int listens(unsigned int port)
@@ -278,6 +282,7 @@ static __noinline void server_called(struct sock *sk, const struct task_state *t
 
 	if (!a)
 		return;
+	is_anybody_asked = 1;
 	a->connection = connection;
 	a->opened = 1;
 	a->sent_ns = ns;
@@ -290,6 +295,7 @@ static __noinline void server_asked(struct sock *sk, const struct task_state *ta
 
 	if (!a)
 		return;
+	is_anybody_asked = 1;
 	if (a->opened) {		/* since then it waited for the connection */
 		a->opened = 0;
 		a->answered = 0;
@@ -354,7 +360,7 @@ SEC("?tp_btf/sk_data_ready")
 int BPF_PROG(on_data, struct sock *sk)
 {
 	struct socket_state *s = exchanges_are_watched ? socket_of(sk, 0) : 0;
-	struct asked_state *a = s || !wants_upstreams ? 0 : bpf_sk_storage_get(&asked, sk, 0, 0);
+	struct asked_state *a = s || !is_anybody_asked ? 0 : bpf_sk_storage_get(&asked, sk, 0, 0);
 
 	if (s)
 		exchange_arrived(&s->x, bpf_ktime_get_ns());

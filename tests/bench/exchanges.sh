@@ -50,7 +50,7 @@ measure()
 	for _ in $(seq "$rounds"); do
 		"$floor" 3 >floor.txt &
 		counting=$!
-		"$vprof" look -p "$server" --duration 3s --samples 0 --format json >look.json 2>look.log || { cat look.log; bad=1; }
+		"$vprof" look -p "$server" --duration 3s --samples 0 --format json >look.json 2>look.log || { cat look.log; exit 1; }
 		wait $counting
 		python3 -c 'import json; l = json.load(open("look.json"))["look"]; print(l["cost_ns"] or 0, l["exchanges"] / l["duration_ns"] * 1e9)' >one
 		read -r cost rate <one
