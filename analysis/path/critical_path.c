@@ -66,7 +66,7 @@ int folded_path(const struct timeline *tl, const struct interval *iv, pieces *ou
 	++*tl->walk_no;
 	move_to(&w, iv->end_tid, iv->end_ns);
 	while (w.at_ns > iv->start_ns)
-		if (!follow_creation(&w))
+		if (!(w.own || tl->trace->look.is_one) || !follow_creation(&w))
 			step(&w);
 	pieces_reverse(out, 0);
 	return check_pieces(iv, out);

@@ -62,7 +62,7 @@ struct asked_state {
 	unsigned int connection;	/* 0: unknown */
 	unsigned char opened;		/* for that one, and nothing was sent yet */
 	unsigned char answered;		/* something was read since it asked */
-	unsigned char shared;		/* another was asked for before the answer came: whose an answer is is unknown */
+	unsigned char shared;		/* it once asked for two requests at a time: no answer's request is known any more */
 };
 
 struct {

@@ -50,7 +50,36 @@ if how == "threads":
     while True:
         threading.Thread(target=threads, args=(s.accept()[0],), daemon=True).start()
 sel, other = selectors.DefaultSelector(), {}
+# pool: two asked one after the other, as well, on connections that all clients share, one request at a time on each
+def pool():
+    free, waiting, asked = [[], []], [[], []], {}
+    for step, name in enumerate(("behind", "second")):
+        for _ in range(2):
+            up = ask(open(name).read())
+            free[step].append(up), sel.register(up, selectors.EVENT_READ)
+    def go_on(step):
+        while free[step] and waiting[step]:
+            up, c = free[step].pop(0), waiting[step].pop(0)
+            asked[up] = (step, c)
+            up.sendall(b"question")
+    while True:
+        for key, _ in sel.select():
+            if key.fileobj is s:
+                sel.register(s.accept()[0], selectors.EVENT_READ)
+                continue
+            if not key.fileobj.recv(100):
+                sel.unregister(key.fileobj)
+                continue
+            step, c = asked.pop(key.fileobj, (-1, key.fileobj))
+            if step >= 0:
+                free[step].append(key.fileobj), go_on(step)
+            if step == 1:
+                c.sendall(b"answer")
+            else:
+                waiting[step + 1].append(c), go_on(step + 1)
 sel.register(s, selectors.EVENT_READ)
+if how == "pool":
+    pool()
 while True:
     for key, _ in sel.select():
         if key.fileobj is s:
@@ -87,7 +116,7 @@ wait_for() # FILE
 # look_at HOW KIND
 look_at()
 {
-	rm -f behind behind.sock second front
+	rm -f behind behind.sock second second.sock front
 	python3 behind.py "$2" behind .032 &
 	behind=$!
 	python3 behind.py "$2" second .002 &
@@ -117,6 +146,8 @@ look_at()
 look_at loop tcp
 says "▶ 127.0.0.1:" "causes" "a request waits for it"
 look_at two tcp
+look_at two unix
+look_at pool tcp
 look_at loop unix
 look_at threads tcp6
 says "by [::1]:"

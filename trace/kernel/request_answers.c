@@ -9,51 +9,34 @@
  */
 #include "trace/kernel/requests.h"
 
-#include <stdlib.h>
 #include "base/banned.h"
 #include "base/search.h"
 
-struct by_connection {
-	const struct kernel_exchange *x;
-	uint32_t number;
-};
-
-static int compare(const void *a, const void *b)
-{
-	const struct kernel_exchange *x = ((const struct by_connection *)a)->x, *y = ((const struct by_connection *)b)->x;
-
-	if (x->connection != y->connection)
-		return x->connection < y->connection ? -1 : 1;
-	return (x->first_read_ns > y->first_read_ns) - (x->first_read_ns < y->first_read_ns);
-}
-
 /* The exchange on the connection that had been read by then, and was not answered before end_ns; NULL: there is none. */
-static const struct by_connection *exchange_at(const struct by_connection *all, size_t cnt, uint32_t connection, int64_t ns, int64_t end_ns)
+static const struct kernel_exchange *exchange_at(const struct kernel_exchange *const *order, size_t cnt, uint32_t connection, int64_t ns,
+						 int64_t end_ns)
 {
-	size_t after = partition_point(i, cnt, all[i].x->connection < connection ||
-				       (all[i].x->connection == connection && all[i].x->first_read_ns <= ns));
-	const struct by_connection *last = after ? &all[after - 1] : NULL;
+	size_t after = partition_point(i, cnt, order[i]->connection < connection ||
+				       (order[i]->connection == connection && order[i]->first_read_ns <= ns));
+	const struct kernel_exchange *last = after ? order[after - 1] : NULL;
 
-	return last && last->x->connection == connection && end_ns <= last->x->last_send_ns ? last : NULL;
+	return last && last->connection == connection && end_ns <= last->last_send_ns ? last : NULL;
 }
 
 void request_answers_find(const struct kernel_trace *k, const struct request_owner *owners, const uint64_t *peers, struct kernel_threads *x,
 			  request_answers *ret)
 {
-	size_t cnt = k->exchanges.cnt;
-	_cleanup_(freep) struct by_connection *all = xcalloc(cnt + 1, sizeof(*all));
+	_cleanup_(freep) const struct kernel_exchange **order = exchanges_by_connection(k);
 
-	for (size_t i = 0; i < cnt; i++)
-		all[i] = (struct by_connection){ &k->exchanges.items[i], (uint32_t)i };
-	if (cnt > 1)
-		qsort(all, cnt, sizeof(*all), compare);
 	for (size_t i = 0; i < k->upstreams.cnt; i++) {
 		const struct kernel_upstream *u = &k->upstreams.items[i];
-		const struct by_connection *of = u->connection && peers[i] ? exchange_at(all, cnt, u->connection, u->sent_ns, u->ns) : NULL;
-		const struct request_owner *o = of ? &owners[of->number] : NULL;
+		const struct kernel_exchange *of =
+			u->connection && peers[i] ? exchange_at(order, k->exchanges.cnt, u->connection, u->sent_ns, u->ns) : NULL;
+		uint32_t number = of ? (uint32_t)(of - k->exchanges.items) : 0;
+		const struct request_owner *o = of ? &owners[number] : NULL;
 
 		if (o && o->sid && o->sender == o->receiver && kernel_thread_at(x, u->tid, u->ns) == o->sender)
-			VEC_ADD(ret, (struct request_answer){ of->number, peers[i], u->sent_ns, u->arrival_ns, u->ns });
+			VEC_ADD(ret, (struct request_answer){ number, peers[i], u->sent_ns, u->arrival_ns, u->ns });
 	}
 }
 

@@ -167,6 +167,18 @@ static int by_connection(const void *a, const void *b)
 	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
+const struct kernel_exchange **exchanges_by_connection(const struct kernel_trace *k)
+{
+	size_t cnt = k->exchanges.cnt;
+	const struct kernel_exchange **order = xcalloc(cnt + 1, sizeof(const struct kernel_exchange *));
+
+	for (size_t i = 0; i < cnt; i++)
+		order[i] = &k->exchanges.items[i];
+	if (cnt > 1)
+		qsort(order, cnt, sizeof(*order), by_connection);
+	return order;
+}
+
 struct size {				/* of requests, by port and bytes */
 	uint32_t port, bytes;
 };
@@ -239,12 +251,8 @@ static void sum_connections(struct trace *t, const struct kernel_trace *k)
 {
 	uint64_t bursts = bursts_by_size(k);
 	size_t cnt = k->exchanges.cnt;
-	const struct kernel_exchange **order = xcalloc(cnt + 1, sizeof(const struct kernel_exchange *));
+	_cleanup_(freep) const struct kernel_exchange **order = exchanges_by_connection(k);
 
-	for (size_t i = 0; i < cnt; i++)
-		order[i] = &k->exchanges.items[i];
-	if (cnt > 1)
-		qsort(order, cnt, sizeof(*order), by_connection);
 	for (size_t i = 0; i < cnt; i++) {
 		bool is_last = i + 1 == cnt || order[i + 1]->connection != order[i]->connection;
 
@@ -255,7 +263,6 @@ static void sum_connections(struct trace *t, const struct kernel_trace *k)
 		if (!is_last && !k->calls.cnt && order[i + 1]->start_ns + OVERTAKEN_NS < order[i]->first_send_ns)
 			t->look.several++;
 	}
-	free(order);
 	if (bursts > t->look.several)
 		t->look.several = bursts;
 	/* Connections without a request have no exchange that could say so. */

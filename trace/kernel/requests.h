@@ -46,6 +46,9 @@ struct request_frames {
 	bool knows_reader;		/* some function reads requests */
 };
 
+/* k's exchanges by connection, then time.  The caller frees it. */
+const struct kernel_exchange **exchanges_by_connection(const struct kernel_trace *k);
+
 /* Finds the owner of each of k's exchanges, into an array of as many.  t is sorted. */
 void request_owners_find(struct trace *t, const struct kernel_trace *k, struct kernel_threads *x, struct request_owner *owners);
 

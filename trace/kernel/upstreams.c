@@ -83,9 +83,9 @@ static uint64_t name_wait(struct naming *n, const struct kernel_upstream *u, str
 {
 	const struct segment *wait = u->after_wait ? wait_before(n->t, kernel_thread_at(x, u->tid, u->ns), u->ns) : NULL;
 	struct wakeup *w = wait ? wakeup_of(n->t, wait, u->ns) : NULL;
-	uint64_t peer;
+	uint64_t peer, unused;
 
-	if (w && map_get(recorded, w->waker_tid, &peer))
+	if (w && map_get(recorded, w->waker_tid, &unused))
 		return 0;
 	peer = w || u->connection ? peer_of(n, u->name) : 0;
 	if (w && peer)
