@@ -9,9 +9,11 @@
  */
 #include "base/sort.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/banned.h"
 
 enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
@@ -63,4 +65,47 @@ void sort_order(const int64_t *keys, size_t cnt, uint32_t *ret)
 	if (from != ret)
 		memcpy(ret, from, cnt * sizeof(*ret));
 	free(other);
+}
+
+enum { FEW = 256 };			/* qsort() is as fast */
+
+static bool is_sorted(const char *items, size_t cnt, size_t size, int (*compare)(const void *, const void *))
+{
+	for (size_t i = 1; i < cnt; i++)
+		if (compare(items + (i - 1) * size, items + i * size) > 0)
+			return false;
+	return true;
+}
+
+/* By that rank: what is equal stays in the order that it had. */
+static void sort_rank(char *items, size_t cnt, size_t size, sort_key key, unsigned int rank)
+{
+	_cleanup_(freep) int64_t *keys = xmalloc(cnt * sizeof(*keys));
+	_cleanup_(freep) uint32_t *order = xmalloc(cnt * sizeof(*order));
+	_cleanup_(freep) char *sorted = xmalloc(cnt * size);
+	bool is_equal = true;
+
+	for (size_t i = 0; i < cnt; i++) {
+		keys[i] = key(items + i * size, rank);
+		is_equal &= keys[i] == keys[0];
+	}
+	if (is_equal)
+		return;
+	sort_order(keys, cnt, order);
+	for (size_t i = 0; i < cnt; i++)
+		memcpy(sorted + i * size, items + order[i] * size, size);
+	memcpy(items, sorted, cnt * size);
+}
+
+void sort_items(void *items, size_t cnt, size_t size, sort_key key, unsigned int ranks, int (*compare)(const void *, const void *))
+{
+	if (is_sorted(items, cnt, size, compare))
+		return;
+	if (cnt >= FEW && cnt <= UINT32_MAX) {
+		for (unsigned int rank = ranks; rank-- > 0; )
+			sort_rank(items, cnt, size, key, rank);
+		if (is_sorted(items, cnt, size, compare))
+			return;
+	}
+	qsort(items, cnt, size, compare);
 }

@@ -135,8 +135,11 @@ static int open_trace(struct part_reader *p, const struct reader_options *o, con
 static int open_stream(struct part_reader *p, const struct reader_options *o, const struct window_taker *to, struct diag *reterr)
 {
 	struct kernel_trace k = { .arena = NULL };
-	int r = open_trace(p, o, to, reterr);
+	int r;
 
+	if (p->part->kernel && kernel_has_exchanges(p->part->kernel))	/* whose stacks and requests are looked up from all sides */
+		return TRACE_STREAM_UNFIT;
+	r = open_trace(p, o, to, reterr);
 	if (r < 0 || !p->part->kernel)
 		return r;
 	r = kernel_read_spilled(&k, p->part->kernel, reterr);
@@ -144,8 +147,6 @@ static int open_stream(struct part_reader *p, const struct reader_options *o, co
 		r = TRACE_STREAM_UNFIT;
 		*reterr = (struct diag)DIAG_INIT;
 	}
-	if (r == 0 && k.has_exchanges)	/* whose stacks and requests are looked up from all sides */
-		r = TRACE_STREAM_UNFIT;
 	if (r == 0)
 		r = trace_stream_kernel(p->stream, &k);
 	kernel_release(&k);

@@ -3,6 +3,7 @@
  * kernel.h - the kernel's side of a run (kernel.vpk), and its place in the model.
  *
  *	kernel_read.c		bytes -> struct kernel_trace, checked
+ *	kernel_sort.c		... in order
  *	kernel_spill.c		the same for traces that are longer than memory
  *	kernel_class.c		what a time off the CPU was
  *	kernel_presence.c	when a thread of the model was one of the kernel's
@@ -113,6 +114,8 @@ struct kernel_trace {
 
 /* k is zeroed; kernel_release() in any case. */
 int kernel_read(struct kernel_trace *k, const char *path, struct diag *reterr);
+/* Whether exchanges were recorded, from its first block; false also if that cannot be read. */
+bool kernel_has_exchanges(const char *path);
 void kernel_release(struct kernel_trace *k);
 
 /* The same for windows: reads no stacks, and keeps offs in a file of TMPDIR if there are many.  k->take_off

@@ -422,115 +422,6 @@ static int decode_block(struct kernel_trace *k, const struct blocks *b, struct d
 	return d.bad ? blocks_damaged(b, "a record makes no sense", reterr) : 0;
 }
 
-static int compare_offs(const void *a, const void *b)
-{
-	const struct kernel_off *x = a, *y = b;
-
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	if (x->in_ns != y->in_ns)
-		return x->in_ns < y->in_ns ? -1 : 1;
-	return x->out_ns < y->out_ns ? -1 : x->out_ns > y->out_ns;
-}
-
-static int compare_lives(const void *a, const void *b)
-{
-	const struct kernel_life *x = a, *y = b;
-
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? -1 : 1;
-	return x->kind < y->kind ? -1 : x->kind > y->kind;
-}
-
-static int compare_stacks(const void *a, const void *b)
-{
-	const struct kernel_stack *x = a, *y = b;
-
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? -1 : 1;
-	return (int)x->reason - (int)y->reason;
-}
-
-/* Sorts the stacks and drops those whose text is missing, as in a recording that was cut off. */
-static void sort_stacks(struct kernel_trace *k)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < k->stacks.cnt; i++)
-		if (k->stacks.items[i].stack < k->texts.cnt)
-			k->stacks.items[kept++] = k->stacks.items[i];
-	k->stacks.cnt = kept;
-	if (kept > 1)
-		qsort(k->stacks.items, kept, sizeof(*k->stacks.items), compare_stacks);
-}
-
-static int compare_requests(const void *a, const void *b)
-{
-	const struct kernel_request *x = a, *y = b;
-
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	if (x->issue_ns != y->issue_ns)
-		return x->issue_ns < y->issue_ns ? -1 : 1;
-	if (x->done_ns != y->done_ns)
-		return x->done_ns < y->done_ns ? -1 : 1;
-	return x->tid < y->tid ? -1 : x->tid > y->tid;
-}
-
-static int compare_exchanges(const void *a, const void *b)
-{
-	const struct kernel_exchange *x = a, *y = b;
-
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return x->connection < y->connection ? -1 : x->connection > y->connection;
-}
-
-static int compare_upstreams(const void *a, const void *b)
-{
-	const struct kernel_upstream *x = a, *y = b;
-
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
-}
-
-void kernel_sort(struct kernel_trace *k)
-{
-	size_t kept = 0;
-
-	sort_stacks(k);
-	if (k->upstreams.cnt > 1)
-		qsort(k->upstreams.items, k->upstreams.cnt, sizeof(*k->upstreams.items), compare_upstreams);
-	if (k->exchanges.cnt > 1)
-		qsort(k->exchanges.items, k->exchanges.cnt, sizeof(*k->exchanges.items), compare_exchanges);
-	if (k->requests.cnt > 1)
-		qsort(k->requests.items, k->requests.cnt, sizeof(*k->requests.items), compare_requests);
-
-	if (k->offs.cnt)
-		qsort(k->offs.items, k->offs.cnt, sizeof(*k->offs.items), compare_offs);
-	if (k->lives.cnt)
-		qsort(k->lives.items, k->lives.cnt, sizeof(*k->lives.items), compare_lives);
-	for (size_t i = 0; i < k->offs.cnt; i++) {
-		struct kernel_off o = k->offs.items[i];
-		const struct kernel_off *before = kept ? &k->offs.items[kept - 1] : NULL;
-
-		if (before && before->tid == o.tid && o.out_ns < before->in_ns)
-			o.out_ns = before->in_ns;
-		if (o.out_ns < o.in_ns)
-			k->offs.items[kept++] = o;
-	}
-	k->offs.cnt = kept;
-}
-
 /* A recording that was cut off ends with its last record. */
 static void find_span(struct kernel_trace *k)
 {
@@ -541,6 +432,22 @@ static void find_span(struct kernel_trace *k)
 	for (size_t i = 0; i < k->lives.cnt; i++)
 		if (!ended && k->lives.items[i].ns > k->end_ns)
 			k->end_ns = k->lives.items[i].ns;
+}
+
+bool kernel_has_exchanges(const char *path)
+{
+	struct diag none = DIAG_INIT;
+	struct kernel_trace k = { .arena = arena_new() };
+	struct blocks b;
+	bool ret;
+	int err = blocks_open(&b, path, KERNEL_MAGIC, KERNEL_VERSION, &none);
+
+	if (!err && blocks_next(&b, &err, &none) && !err && b.kind == KERNEL_BEGIN)
+		decode_block(&k, &b, &none);
+	ret = k.has_exchanges;
+	blocks_close(&b);
+	kernel_release(&k);
+	return ret;
 }
 
 int kernel_read(struct kernel_trace *k, const char *path, struct diag *reterr)

@@ -17,6 +17,7 @@
 #include "base/banned.h"
 #include "base/map.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "base/str.h"
 #include "trace/kernel/kernel_merging.h"
 #include "trace/kernel/requests.h"
@@ -219,6 +220,13 @@ static int by_tid(const void *a, const void *b)
 	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
 }
 
+static int64_t tid_key(const void *item, unsigned int rank)
+{
+	const struct busy *x = item;
+
+	return rank ? x->from_ns : (int64_t)x->tid;
+}
+
 /* Joined where they touch. */
 static void find_busy(struct maker *m, const struct request_owner *owners, busy_times *ret)
 {
@@ -231,8 +239,7 @@ static void find_busy(struct maker *m, const struct request_owner *owners, busy_
 		VEC_ADD(ret, (struct busy){ x->sender, owners[i].from_ns, x->last_send_ns });
 		VEC_ADD(ret, (struct busy){ x->receiver, x->first_read_ns, x->last_read_ns });
 	}
-	if (ret->cnt > 1)
-		qsort(ret->items, ret->cnt, sizeof(*ret->items), by_tid);
+	sort_items(ret->items, ret->cnt, sizeof(*ret->items), tid_key, 2, by_tid);
 	for (size_t i = 0; i < ret->cnt; i++) {
 		struct busy b = ret->items[i], *before = kept ? &ret->items[kept - 1] : NULL;
 

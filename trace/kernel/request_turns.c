@@ -9,6 +9,7 @@
 
 #include "base/banned.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 enum turn_kind { TURN_END, TURN_BEGIN, TURN_AGAIN, TURN_ANSWERED };	/* AGAIN: another read of the same request; ANSWERED: by a server */
 
@@ -50,6 +51,13 @@ static int by_time(const void *a, const void *b)
 	return (x->exchange > y->exchange) - (x->exchange < y->exchange);
 }
 
+static int64_t time_key(const void *item, unsigned int rank)
+{
+	const struct turn *x = item;
+
+	return rank == 0 ? (int64_t)x->tid : rank == 1 ? x->ns : rank == 2 ? (int64_t)x->kind : x->exchange;
+}
+
 static void add_turn(struct turns *s, uint64_t tid, int64_t ns, enum turn_kind kind, size_t exchange)
 {
 	VEC_ADD(&s->items, (struct turn){ tid, ns, kind, (uint32_t)exchange });
@@ -74,8 +82,7 @@ static void find_turns(struct turns *s, const request_answers *answers)
 	}
 	for (size_t i = 0; i < answers->cnt; i++)
 		add_turn(s, s->owners[answers->items[i].exchange].sender, answers->items[i].read_ns, TURN_ANSWERED, answers->items[i].exchange);
-	if (s->items.cnt > 1)
-		qsort(s->items.items, s->items.cnt, sizeof(*s->items.items), by_time);
+	sort_items(s->items.items, s->items.cnt, sizeof(*s->items.items), time_key, 4, by_time);
 }
 
 static void deactivate(struct turns *s, uint32_t exchange)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "base/banned.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "trace/kernel/upstreams.h"
 
 /* If the next request overtakes an answer by more than this, the client did not wait for the answer. */
@@ -69,6 +70,13 @@ static int by_thread(const void *a, const void *b)
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
 	return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+static int64_t thread_key(const void *item, unsigned int rank)
+{
+	const struct answer *x = item;
+
+	return rank ? x->ns : (int64_t)x->tid;
 }
 
 /* The thread's last answer before that moment. */
@@ -138,8 +146,7 @@ void request_owners_find(struct trace *t, const struct kernel_trace *k, struct k
 		owners[i].sid = is_whole(k, x) ? sid++ : 0;
 		VEC_ADD(&all, (struct answer){ owners[i].sender, x->last_send_ns });
 	}
-	if (all.cnt > 1)
-		qsort(all.items, all.cnt, sizeof(*all.items), by_thread);
+	sort_items(all.items, all.cnt, sizeof(*all.items), thread_key, 2, by_thread);
 	for (size_t i = 0; i < k->exchanges.cnt; i++)
 		owners[i].from_ns = owners[i].sender == owners[i].receiver ? k->exchanges.items[i].first_read_ns :
 				    taken_up_ns(t, &all, &k->exchanges.items[i], &owners[i]);
@@ -167,6 +174,12 @@ static int by_connection(const void *a, const void *b)
 	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
+static int64_t connection_key(const void *item, unsigned int rank)
+{
+	(void)rank;			/* they begin in the order in which they are */
+	return (*(struct kernel_exchange *const *)item)->connection;
+}
+
 const struct kernel_exchange **exchanges_by_connection(const struct kernel_trace *k)
 {
 	size_t cnt = k->exchanges.cnt;
@@ -174,8 +187,7 @@ const struct kernel_exchange **exchanges_by_connection(const struct kernel_trace
 
 	for (size_t i = 0; i < cnt; i++)
 		order[i] = &k->exchanges.items[i];
-	if (cnt > 1)
-		qsort(order, cnt, sizeof(*order), by_connection);
+	sort_items(order, cnt, sizeof(*order), connection_key, 1, by_connection);
 	return order;
 }
 
@@ -190,6 +202,13 @@ static int by_size(const void *a, const void *b)
 	if (x->port != y->port)
 		return x->port < y->port ? -1 : 1;
 	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+static int64_t size_key(const void *item, unsigned int rank)
+{
+	const struct size *s = item;
+
+	return rank ? s->bytes : s->port;
 }
 
 static size_t alike_from(const struct size *sizes, size_t at, size_t cnt)
@@ -236,8 +255,7 @@ static uint64_t bursts_by_size(const struct kernel_trace *k)
 
 	for (size_t i = 0; i < cnt; i++)
 		sizes[i] = (struct size){ k->exchanges.items[i].port, k->exchanges.items[i].bytes_in };
-	if (cnt > 1)
-		qsort(sizes, cnt, sizeof(*sizes), by_size);
+	sort_items(sizes, cnt, sizeof(*sizes), size_key, 2, by_size);
 	for (size_t i = 1; i <= cnt; i++)
 		if (i == cnt || sizes[i].port != sizes[first].port) {
 			bursts += count_bursts(sizes + first, i - first);

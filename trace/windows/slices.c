@@ -13,8 +13,10 @@
 
 #include <stdlib.h>
 #include "base/banned.h"
+#include "base/cleanup.h"
 #include "base/order.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 enum { SAMPLE_RECORDS = 512 };		/* one record in this many is sampled as a possible end of a window */
 
@@ -30,7 +32,7 @@ struct slice_line {			/* a thread */
 struct trace_slices {
 	const struct trace *t;
 	VEC(struct slice_line) lines;	/* in order of TID */
-	size_t *by_end;			/* intervals, those that never ended last */
+	uint32_t *by_end;		/* intervals, those that never ended last */
 	int64_t *low_ns;		/* of this interval and all later ones: the earliest start of one that
 					 * is used */
 	size_t next_interval;		/* of by_end */
@@ -142,28 +144,26 @@ static int64_t end_of(const struct interval *v)
 	return v->status == INTERVAL_OPEN ? INT64_MAX : v->end_ns;
 }
 
-static int compare_ends(const void *a, const void *b, void *arg)
+/* Indexes of intervals, by their end. */
+static uint32_t *order_by_end(const struct trace *t)
 {
-	const struct trace *t = arg;
-	size_t x = *(const size_t *)a, y = *(const size_t *)b;
-	int64_t x_ns = end_of(&t->intervals.items[x]), y_ns = end_of(&t->intervals.items[y]);
+	size_t cnt = t->intervals.cnt;
+	uint32_t *order = xmalloc((cnt + 1) * sizeof(*order));
+	_cleanup_(freep) int64_t *ends_ns = xmalloc((cnt + 1) * sizeof(*ends_ns));
 
-	if (x_ns != y_ns)
-		return x_ns < y_ns ? -1 : 1;
-	return (x > y) - (x < y);
+	for (size_t i = 0; i < cnt; i++)
+		ends_ns[i] = end_of(&t->intervals.items[i]);
+	sort_order(ends_ns, cnt, order);
+	return order;
 }
 
 static void order_intervals(struct trace_slices *s)
 {
-	struct trace *t = (struct trace *)s->t;
+	const struct trace *t = s->t;
 	size_t cnt = t->intervals.cnt;
 
-	s->by_end = xmalloc((cnt + 1) * sizeof(*s->by_end));
+	s->by_end = order_by_end(t);
 	s->low_ns = xmalloc((cnt + 1) * sizeof(*s->low_ns));
-	for (size_t i = 0; i < cnt; i++)
-		s->by_end[i] = i;
-	if (cnt)
-		qsort_r(s->by_end, cnt, sizeof(*s->by_end), compare_ends, t);
 	s->low_ns[cnt] = INT64_MAX;
 	for (size_t i = cnt; i-- > 0;) {
 		const struct interval *v = &t->intervals.items[s->by_end[i]];

@@ -90,6 +90,56 @@ static void test_sort_order(void **state)
 	}
 }
 
+struct pair {
+	int64_t major, minor;
+	uint32_t third;			/* which the keys do not know */
+};
+
+static int64_t pair_key(const void *item, unsigned int rank)
+{
+	const struct pair *p = item;
+
+	return rank ? p->minor : p->major;
+}
+
+static int compare_pairs(const void *pa, const void *pb)
+{
+	const struct pair *a = pa, *b = pb;
+
+	if (a->major != b->major)
+		return a->major < b->major ? -1 : 1;
+	if (a->minor != b->minor)
+		return a->minor < b->minor ? -1 : 1;
+	return (a->third > b->third) - (a->third < b->third);
+}
+
+/* Few and many; with and without those that only the comparison tells apart; sorted ones stay. */
+static void test_sort_items(void **state)
+{
+	static struct pair items[1000], expected[1000];
+	uint64_t seed = 7;
+
+	(void)state;
+	for (size_t round = 0; round < 40; round++) {
+		size_t cnt = round % 4 ? 1000 : 100;
+
+		for (size_t i = 0; i < cnt; i++) {
+			seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+			items[i].major = (int64_t)(seed >> 40) % 5 - 2;
+			items[i].minor = round % 2 ? (int64_t)seed : (int64_t)(seed >> 33) % 300;
+			items[i].third = round % 3 ? (uint32_t)(seed >> 20) % 10 : 0;
+		}
+		memcpy(expected, items, sizeof(items));
+		qsort(expected, cnt, sizeof(*expected), compare_pairs);
+		for (int again = 0; again < 2; again++) {
+			sort_items(items, cnt, sizeof(*items), pair_key, 2, compare_pairs);
+			for (size_t i = 0; i < cnt; i++)
+				assert_int_equal(compare_pairs(&items[i], &expected[i]), 0);
+		}
+	}
+	sort_items(items, 0, sizeof(*items), pair_key, 2, compare_pairs);
+}
+
 static void test_str(void **state)
 {
 	struct str s = STR_INIT;
@@ -455,7 +505,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_saturated), cmocka_unit_test(test_vec),
-		cmocka_unit_test(test_arena), cmocka_unit_test(test_partition_point), cmocka_unit_test(test_sort_order),
+		cmocka_unit_test(test_arena), cmocka_unit_test(test_partition_point), cmocka_unit_test(test_sort_order), cmocka_unit_test(test_sort_items),
 		cmocka_unit_test(test_str), cmocka_unit_test(test_text_ns),
 		cmocka_unit_test(test_nearest_word), cmocka_unit_test(test_map),
 		cmocka_unit_test(test_names), cmocka_unit_test(test_diag),
