@@ -75,6 +75,7 @@ enum kernel_off_flags {
 	OFF_TASK_WAKER = 32,		/* the waker belongs to the run */
 	OFF_ARGUMENTS = 64,
 	OFF_OPEN = 128,			/* it was still away when the recording ended */
+	OFF_FROM_IDLE = 256,		/* its CPU had nothing to do until it came back */
 };
 
 enum exchange_use {

@@ -344,6 +344,13 @@ struct cpu_user {
 	uint64_t ns;
 };
 
+/* Times for which the run's threads were ready to run and did not, each squared: as variance has them, one long one counts more than
+ * many short ones.  ns^2. */
+struct runqueue_sums {
+	double all;
+	double from_idle;		/* the CPU had nothing else to do: it took so long to wake up */
+};
+
 /* Other processes' use of the CPUs during the recording: sums over ns.  0 ns: not measured. */
 struct cpu_use {
 	uint64_t ns;
@@ -356,6 +363,7 @@ struct cpu_use {
 	uint64_t busy_ns, seen_ns;	/* of all CPUs; the part that known processes used */
 	bool kernel_knows;		/* whether times in the run queue are recorded */
 	uint64_t stolen_ns;		/* by other virtual machines */
+	struct runqueue_sums runqueue;	/* by the kernel's side; 0: not known */
 	VEC(struct cpu_user) users;	/* of the allowed CPUs, without the recorded processes and vprof; names in the trace's arena */
 };
 

@@ -14,6 +14,8 @@
 #include "base/str.h"
 #include "base/banned.h"
 
+#define MOSTLY_IDLE 0.5		/* of that variance */
+
 const char *node_kind_name(enum node_kind kind)
 {
 	static const char *const names[] = {
@@ -186,4 +188,9 @@ double findings_others_cpus(const struct findings *f)
 	for (size_t i = 0; i < f->cpu.others.cnt; i++)
 		sum += f->cpu.others.items[i].cpus;
 	return sum;
+}
+
+bool findings_waits_for_idle_cpus(const struct findings *f)
+{
+	return f->cpu.has_from_idle && f->cpu.from_idle >= MOSTLY_IDLE;
 }

@@ -359,6 +359,8 @@ struct cpu_found {
 	bool has_stalled;
 	double stalled;			/* fraction of the time in which a thread waited for a CPU (PSI) */
 	double throttled;		/* fraction of the time in which a control group was at its limit, of each CPU */
+	bool has_from_idle;
+	double from_idle;		/* fraction of the waits for a CPU, as variance has them, in which it had nothing else to do */
 	VEC(struct cpu_other) others;	/* largest user first; array in the arena */
 };
 
@@ -479,6 +481,9 @@ bool findings_hidden_before_start(const struct findings *f);
 bool findings_are_whole(const struct findings *f);
 
 double findings_others_cpus(const struct findings *f);
+/* Most of the variance of the waits for a CPU is of CPUs that had nothing else to do: not too many threads are the reason. */
+bool findings_waits_for_idle_cpus(const struct findings *f);
+#define IDLE_CPUS_REMEDY "forbid deep idle states (cpupower idle-set -D 0), or measure on hardware"
 
 #define FACTORS_K_DEFAULT 3
 #define FACTORS_THRESHOLD_DEFAULT 0.05

@@ -90,6 +90,8 @@ void find_cpu(const struct trace *t, struct findings *f)
 	c->has_share = wanted_ns > 0;
 	c->runqueue_share = c->has_share ? (double)o->delay_ns / wanted_ns : 0;
 	c->is_exact = u->kernel_knows;
+	c->has_from_idle = u->runqueue.all > 0;
+	c->from_idle = c->has_from_idle ? u->runqueue.from_idle / u->runqueue.all : 0;
 	if (!u->ns)
 		return;
 	c->is_known = true;

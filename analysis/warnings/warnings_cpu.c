@@ -69,6 +69,12 @@ void warn_overloaded(const struct analysis *a)
 
 	if (!c->has_share || c->runqueue_share < OVERLOADED_SHARE)
 		return;
+	if (findings_waits_for_idle_cpus(a->f)) {
+		findings_warn(a->f, "overloaded",
+			      "your threads waited for a CPU for %.0f %% of the time in which they could run, mostly for one that was idle and "
+			      "took so long to wake up; " IDLE_CPUS_REMEDY, 100 * c->runqueue_share);
+		return;
+	}
 	add_others(a->f, &others);
 	findings_warn(a->f, "overloaded",
 		      "your threads waited for a CPU for %.0f %% of the time in which they could run%s%s%s; %s",

@@ -32,7 +32,7 @@
 #include "trace/merge/merge.h"
 #include "trace/merge/names_archive.h"
 
-static const char magic[8] = "vpwalk1";
+static const char magic[8] = "vpwalk2";
 
 struct walked_head {
 	char magic[8];

@@ -281,10 +281,10 @@ static __always_inline void write_off(struct task_state *s, unsigned int flags, 
 	commit(&reserved);
 }
 
-static __always_inline void came_back(struct task_state *s, unsigned long long ns)
+static __always_inline void came_back(struct task_state *s, unsigned int flags, unsigned long long ns)
 {
 	if (s->off)
-		write_off(s, 0, ns);
+		write_off(s, flags, ns);
 	s->off = 0;
 	s->is_new = 0;
 	s->in_ns = ns;
@@ -292,7 +292,7 @@ static __always_inline void came_back(struct task_state *s, unsigned long long n
 
 static __noinline void came_back_untold(struct task_state *s, unsigned long long executed_ns, unsigned long long ns)
 {
-	came_back(s, untold_return_ns(s, executed_ns, ns));
+	came_back(s, 0, untold_return_ns(s, executed_ns, ns));
 }
 
 static __always_inline void switched_out(void *context, struct task_struct *task, struct task_state *s,
@@ -342,7 +342,7 @@ static __always_inline void switched(void *context, struct task_struct *prev, un
 	ns = bpf_ktime_get_ns();
 	switched_out(context, prev, out, preempted, state, ns);
 	if (in && !in->dead)
-		came_back(in, ns);
+		came_back(in, prev->pid ? 0 : OFF_FROM_IDLE, ns);
 }
 
 /* Since 5.18 sched_switch passes the state in which the task was; its current state may be another one.  One of the

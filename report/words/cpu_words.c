@@ -4,6 +4,8 @@
  *
  *	recorded with --kernel	waiting for a CPU causes 61 % ... : the machine had 5.1 runnable threads for 2 CPUs (others used
  *				1.9: sh 1.2, cc1 0.7); measure on a quieter machine
+ *	of CPUs that were idle	... : in 93 % of it a CPU was idle and took so long to wake up, as in power saving or in a virtual
+ *				machine; forbid deep idle states (cpupower idle-set -D 0), or measure on hardware
  *	without			parse causes 61 % ... .  But the machine had ...: your threads waited for one for 34 % of the time in
  *				which they could run; measure on a quieter machine, or with vprof record --kernel
  *
@@ -97,7 +99,8 @@ static void add_crowd(struct str *to, const struct findings *f)
 		str_addf(to, "your threads may run on %u of the %u CPUs of a machine that had %.2g runnable threads", c->allowed_cnt,
 			 c->cpu_cnt, c->runnable);
 	else
-		str_addf(to, "the machine had %.2g runnable threads for %u CPU%s", c->runnable, c->cpu_cnt, plural(c->cpu_cnt));
+		str_addf(to, "the machine had %.2g runnable threads for %u CPU%s%s", c->runnable, c->cpu_cnt, plural(c->cpu_cnt),
+			 c->runnable < c->cpu_cnt ? " on average, and more at times" : "");
 	add_others(to, f);
 }
 
@@ -113,6 +116,11 @@ static void add_remedy(struct str *to, const struct findings *f)
 
 void cpu_add_reason(struct str *to, const struct findings *f, struct cpu_claim x)
 {
+	if (x.is_runqueue && findings_waits_for_idle_cpus(f)) {
+		str_addf(to, " Why: in %.0f %% of it a CPU was idle and took so long to wake up, as in power saving or in a virtual machine; "
+			 IDLE_CPUS_REMEDY ".", 100 * f->cpu.from_idle);
+		return;
+	}
 	if (x.is_runqueue && f->cpu.is_known) {
 		str_add(to, " Why: ");
 		add_crowd(to, f);
@@ -159,5 +167,6 @@ json_t *cpu_json(const struct findings *f)
 	json_set(o, "runnable", c->is_known ? json_number(c->runnable) : json_null());
 	json_set(o, "stalled", c->has_stalled ? json_number(c->stalled) : json_null());
 	json_set(o, "throttled", c->is_known ? json_number(c->throttled) : json_null());
+	json_set(o, "from_idle", c->has_from_idle ? json_number(c->from_idle) : json_null());
 	return o;
 }

@@ -100,6 +100,7 @@ struct kernel_trace {
 	bool has_exchanges;		/* they were recorded, if there were any */
 	bool for_arrivals;		/* ... for the arrivals of other intervals' requests (arrivals.h) */
 	uint64_t lost, cut_bytes;
+	struct runqueue_sums runqueue;
 	int64_t exchange_cost_ns;	/* that recording one takes; 0: it was not measured */
 	uint64_t unasked;		/* sends on accepted sockets before anything was read from them */
 	int64_t watched_ns;		/* for how long exchanges were; 0: not known */

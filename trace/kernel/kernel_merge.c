@@ -411,6 +411,7 @@ void kernel_merge(struct trace *t, const struct kernel_trace *k)
 	kernel_stacks_spread(t, k, m.threads.parts.items, m.threads.parts.cnt);
 	kernel_devices_add(&devices, &m.spans, INT64_MIN, INT64_MAX);
 	t->kernel_reduced = k->reduced;
+	t->cpu_use.runqueue = k->runqueue;
 	t->losses.records += k->lost;
 	t->losses.cut_bytes += k->cut_bytes;
 	if (k->for_arrivals)

@@ -71,6 +71,19 @@ struct said {
 };
 typedef VEC(struct said) all_said;
 
+static void sum_runqueue(struct kernel_trace *k, const struct kernel_off *o)
+{
+	int64_t ready_ns = kernel_blocked(o) ? o->woken_ns : o->out_ns;
+	double squared;
+
+	if (o->flags & (OFF_OPEN | OFF_KERNEL_THREAD) || (kernel_blocked(o) && !(o->flags & OFF_WOKEN)) || ready_ns >= o->in_ns)
+		return;
+	squared = (double)(o->in_ns - ready_ns) * (double)(o->in_ns - ready_ns);
+	k->runqueue.all += squared;
+	if (o->flags & OFF_FROM_IDLE)
+		k->runqueue.from_idle += squared;
+}
+
 static void add_off(struct kernel_trace *k, struct decoder *d, struct kernel_off *o, int64_t ns, uint64_t length,
 		    int64_t since_woken)
 {
@@ -81,6 +94,7 @@ static void add_off(struct kernel_trace *k, struct decoder *d, struct kernel_off
 	o->in_ns = ns;
 	o->out_ns = ns - (int64_t)length;
 	o->woken_ns = ns - since_woken;
+	sum_runqueue(k, o);
 	if (o->out_ns < o->in_ns && o->in_ns > k->last_off_ns)
 		k->last_off_ns = o->in_ns;
 	if (k->take_off)

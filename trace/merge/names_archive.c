@@ -122,6 +122,8 @@ static void cpu(struct archive *a, struct trace *t)
 	archive_u64(a, &u->seen_ns);
 	archive_bool(a, &u->kernel_knows);
 	archive_u64(a, &u->stolen_ns);
+	archive_double(a, &u->runqueue.all);
+	archive_double(a, &u->runqueue.from_idle);
 	ARCHIVE_RESIZE(a, &u->users);
 	for (size_t i = 0; i < u->users.cnt; i++) {
 		archive_text(a, &u->users.items[i].comm);

@@ -43,6 +43,8 @@ static void add_totals(struct cpu_use *u, const struct cpu_use *more)
 	add_ns(&u->busy_ns, more->busy_ns);
 	add_ns(&u->seen_ns, more->seen_ns);
 	add_ns(&u->stolen_ns, more->stolen_ns);
+	u->runqueue.all += more->runqueue.all;
+	u->runqueue.from_idle += more->runqueue.from_idle;
 	u->has_stalled |= more->has_stalled;
 	u->kernel_knows |= more->kernel_knows;
 	u->cpu_cnt = more->cpu_cnt > u->cpu_cnt ? more->cpu_cnt : u->cpu_cnt;

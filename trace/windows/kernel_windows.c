@@ -46,6 +46,7 @@ struct kernel_windows *kernel_windows_new(struct trace *t, struct kernel_trace *
 	kernel_merging_begin(&w->m, t, &w->k);
 	kernel_spill_forget(&w->k);
 	t->kernel_reduced = w->k.reduced;
+	t->cpu_use.runqueue = w->k.runqueue;
 	if (is_fit(w))
 		return w;
 	kernel_windows_free(w);

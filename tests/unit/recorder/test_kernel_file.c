@@ -65,6 +65,7 @@ static void same_spilled(const struct kernel_trace *k, int expected)
 	}
 	if (expected == 0)
 		assert_true(s.offs.cnt == k->offs.cnt && s.lives.cnt == k->lives.cnt && s.end_ns == k->end_ns &&
+			    s.runqueue.all == k->runqueue.all && s.runqueue.from_idle == k->runqueue.from_idle &&
 			    s.requests.cnt == k->requests.cnt && s.lost == k->lost && s.cut_bytes == k->cut_bytes);
 	spilled_cnt += s.spilled_bytes > 0;
 	kernel_spill_forget(&s);
@@ -114,6 +115,38 @@ static void test_round_trip(void **state)
 	assert_string_equal(k.names.items[0].name, "timer");
 	assert_true(k.reduced);
 	assert_true(k.start_ns == 80 && k.end_ns == 400 && k.lost == 3 && k.cut_bytes == 0);
+	kernel_release(&k);
+	unlink(path);
+}
+
+/* Ready for 15, 10 and 4, the first on an idle CPU; what did not come back, was never woken or is the kernel's own does not count. */
+static void test_runqueue(void **state)
+{
+	static const struct record_off offs[] = {
+		{ .kind = RECORD_OFF, .tid = 7, .pid = 6, .state = 1, .ns = 195, .out_ns = 100, .woken_ns = 180, .flags = OFF_WOKEN | OFF_FROM_IDLE },
+		{ .kind = RECORD_OFF, .tid = 7, .pid = 6, .ns = 210, .out_ns = 200, .flags = OFF_PREEMPTED, .syscall = -1 },
+		{ .kind = RECORD_OFF, .tid = 8, .pid = 6, .state = 1, .ns = 220, .out_ns = 190, .woken_ns = 216, .flags = OFF_WOKEN },
+		{ .kind = RECORD_OFF, .tid = 8, .pid = 6, .state = 1, .ns = 230, .out_ns = 222, .flags = OFF_FROM_IDLE },
+		{ .kind = RECORD_OFF, .tid = 9, .pid = 9, .state = 1, .ns = 240, .out_ns = 200, .woken_ns = 210,
+		  .flags = OFF_WOKEN | OFF_FROM_IDLE | OFF_KERNEL_THREAD },
+		{ .kind = RECORD_OFF, .tid = 8, .pid = 6, .ns = 400, .out_ns = 300, .flags = OFF_PREEMPTED | OFF_OPEN },
+	};
+	static struct writer w;
+	struct kernel_trace k;
+
+	(void)state;
+	memcpy(path, "kernel-XXXXXX", sizeof(path));
+	close(mkstemp(path));
+	assert_int_equal(writer_open(&w, path), 0);
+	assert_int_equal(writer_begin(&w, false, 4000000), 0);
+	for (size_t i = 0; i < sizeof(offs) / sizeof(*offs); i++)
+		writer_record(&w, &offs[i], sizeof(offs[i]));
+	writer_end(&w, 80, 400, 0);
+	assert_int_equal(writer_close(&w), 0);
+	assert_int_equal(read_trace(&k), 0);
+	assert_int_equal(k.offs.cnt, 6);
+	assert_float_equal(k.runqueue.all, 15 * 15 + 10 * 10 + 4 * 4, 1e-9);
+	assert_float_equal(k.runqueue.from_idle, 15 * 15, 1e-9);
 	kernel_release(&k);
 	unlink(path);
 }
@@ -294,7 +327,7 @@ static void test_untold_return(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_stacks),
+		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_runqueue), cmocka_unit_test(test_stacks),
 		cmocka_unit_test(test_cut), cmocka_unit_test(test_untold_return),
 		cmocka_unit_test(test_damage), cmocka_unit_test(test_nonsense), cmocka_unit_test(test_spilled),
 	};
