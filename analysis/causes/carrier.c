@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analysis/stats/confidence.h"
 #include "base/map.h"
 #include "base/banned.h"
 
@@ -43,6 +44,7 @@ struct walk {
 	VEC(uint32_t) frames;
 	VEC(struct path) paths;
 	double share;			/* of all */
+	const struct carrier_blocks *blocks;
 };
 
 static void add_frame(struct walk *w, size_t first, const struct node *n)
@@ -216,17 +218,41 @@ static bool is_of_one_kind(const struct walk *w, size_t begin, size_t end)
 	return most >= ONE_KIND * all;
 }
 
+/* Adds the blocks of these paths, times factor. */
+static void add_blocks(const struct walk *w, size_t begin, size_t end, double factor, double *to)
+{
+	for (size_t i = begin; i < end; i++)
+		for (size_t b = 0; b < w->blocks->kind.cnt; b++)
+			to[b] += factor * w->paths.items[i].leaf->blocks[b];
+}
+
+/* Whether some of the paths may have, but for chance, that part of what all have.  excess: what they have above it. */
+static bool may_be_chance(const struct walk *w, size_t begin, size_t end, size_t first, size_t next, double part, double excess)
+{
+	double sums[CONFIDENCE_BLOCKS_MAX] = { 0 };
+
+	if (!w->blocks || !w->blocks->kind.cnt || w->blocks->kind.cnt > CONFIDENCE_BLOCKS_MAX)
+		return false;
+	add_blocks(w, first, next, 1, sums);
+	add_blocks(w, begin, end, -part, sums);
+	return fabs(excess) <= confidence_of(sums, w->blocks->kind, w->blocks->n).half_width;
+}
+
 /* Whether its callees, and it itself, have the same part of the share as of the time. */
 static bool is_alike(const struct walk *w, size_t begin, size_t end, struct sum whole)
 {
 	double off = 0;
 
 	for (size_t i = begin, next; i < end; i = next) {
+		double part, excess;
 		struct sum s;
 
 		next = next_group(w, i, end);
 		s = sum_of(w, i, next);
-		off += fabs(s.share / whole.share - s.mean_ns / whole.mean_ns) / 2;
+		part = s.mean_ns / whole.mean_ns;
+		excess = s.share - part * whole.share;
+		if (!may_be_chance(w, begin, end, i, next, part, excess))
+			off += fabs(excess) / whole.share / 2;
 	}
 	return off <= UNLIKE;
 }
@@ -302,9 +328,9 @@ static void carry(struct walk *w, size_t begin, size_t end, uint32_t name, doubl
 		split(w, others, end, name);
 }
 
-void find_carriers(const struct findings *f, struct carried *leaves, size_t cnt)
+void find_carriers(const struct findings *f, const struct carrier_blocks *blocks, struct carried *leaves, size_t cnt)
 {
-	struct walk w = { .numbers = names_new() };
+	struct walk w = { .numbers = names_new(), .blocks = blocks };
 
 	for (size_t i = 0; i < cnt; i++) {
 		leaves[i].carrier = NULL;

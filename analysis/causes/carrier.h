@@ -7,7 +7,8 @@
  *
  *	one of what it calls, wherever, has nearly all of the cause, and	that is it, and the same is asked there; the highest is first
  *	does not serve others as well
- *	each of what it calls has as much of the share as of the time		it is the cause: they are slow because it is called
+ *	each of what it calls has as much of the share as of the time,	it is the cause: they are slow because it is called
+ *	as far as can be told
  *	else									they are several causes: what follows is asked of each
  *
  *	share and time	main > call > keys > next .56 10, keys > match .37 7, call > get .02 80
@@ -21,6 +22,7 @@
 #ifndef ANALYSIS_CAUSES_CARRIER_H
 #define ANALYSIS_CAUSES_CARRIER_H
 
+#include "analysis/findings/block_kind.h"
 #include "analysis/findings/findings.h"
 
 struct carried {			/* a leaf of the tree */
@@ -28,8 +30,16 @@ struct carried {			/* a leaf of the tree */
 	enum trace_state state;		/* in which it did it */
 	double share, mean_ns;
 	const char *carrier;		/* found: a function around it, or its own; NULL: it has no doer */
+	const double *blocks;		/* of its share; unused without carrier_blocks */
 };
 
-void find_carriers(const struct findings *f, struct carried *leaves, size_t cnt);
+/* What is between the share and the time of a callee may be chance: it counts from where a confidence interval excludes that. */
+struct carrier_blocks {
+	struct block_kind kind;
+	uint64_t n;			/* intervals */
+};
+
+/* blocks: NULL if the shares have none. */
+void find_carriers(const struct findings *f, const struct carrier_blocks *blocks, struct carried *leaves, size_t cnt);
 
 #endif

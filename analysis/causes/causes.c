@@ -480,16 +480,22 @@ static uint32_t doer_of(const struct findings *f, const struct leaf *leaf)
 }
 
 /* For requests on sockets: their functions are all those of stacks. */
-static void give_to_carriers(const struct findings *f, struct leaf *leaves, size_t cnt)
+static void give_to_carriers(const struct analysis *a, const struct shown_tree *shown, const struct factor_columns *factors,
+			     struct leaf *leaves, size_t cnt)
 {
+	const struct carrier_blocks blocks = { analysis_blocks(a), a->m->n };
+	const struct findings *f = a->f;
 	_cleanup_(freep) struct carried *all = xcalloc(cnt + 1, sizeof(*all));
 
 	for (size_t i = 0; i < cnt; i++) {
 		const struct summed_cause *c = &leaves[i].as;
 
-		all[i] = (struct carried){ doer_of(f, &leaves[i]), c->is_wait ? c->wait : STATE_RUNNING, c->share, c->mean_ns, NULL };
+		all[i] = (struct carried){ .doer = doer_of(f, &leaves[i]), .state = c->is_wait ? c->wait : STATE_RUNNING,
+					   .share = c->share, .mean_ns = c->mean_ns };
+		if (factors->block_cnt)
+			all[i].blocks = factors->blocks_of_place + shown->place_of_node[leaves[i].node] * factors->block_cnt;
 	}
-	find_carriers(f, all, cnt);
+	find_carriers(f, factors->block_cnt ? &blocks : NULL, all, cnt);
 	for (size_t i = 0; i < cnt; i++) {
 		struct summed_cause *c = &leaves[i].as;
 
@@ -514,8 +520,9 @@ static size_t leaves_in(const bool *has_child, size_t cnt)
 
 /* Fills f->causes from f->nodes, largest share first.  Returns for each node the index of its cause; NODE_NONE: not a leaf.  The
  * caller frees it. */
-static uint32_t *sum_causes(struct findings *f)
+static uint32_t *sum_causes(const struct analysis *a, const struct shown_tree *shown, const struct factor_columns *factors)
 {
+	struct findings *f = a->f;
 	size_t cnt = f->nodes.cnt, leaf_cnt = 0;
 	_cleanup_(freep) struct leaf *leaves = NULL;
 	_cleanup_(leaf_groups_release) struct leaf_groups groups = { 0 };
@@ -535,7 +542,7 @@ static uint32_t *sum_causes(struct findings *f)
 	}
 	free(waits);
 	if (f->look.is_one)
-		give_to_carriers(f, leaves, leaf_cnt);
+		give_to_carriers(a, shown, factors, leaves, leaf_cnt);
 	group_leaves(leaves, leaf_cnt, &groups);
 	for (size_t i = 0, first = 0; i < groups.cnt; first = groups.ends[i++]) {
 		for (size_t k = first; k < groups.ends[i]; k++)
@@ -554,7 +561,7 @@ void find_causes(const struct analysis *a, const struct shown_tree *shown, const
 
 	if (a->f->interval.cnt == 0)
 		return;
-	of_node = sum_causes(a->f);
+	of_node = sum_causes(a, shown, factors);
 	if (blocks == 0)
 		return;
 	sums = xcalloc(a->f->causes.cnt * blocks + 1, sizeof(*sums));
