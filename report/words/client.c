@@ -24,7 +24,7 @@
 
 struct figure {
 	const char *words;		/* NULL: the tool does not print it */
-	unsigned int number;		/* which one behind the words, from 1 */
+	int number;			/* which one behind the words, from 1; or the last but so many of the line: -1 is the last */
 	bool next_line;			/* in the line below them */
 };
 
@@ -41,6 +41,8 @@ static const struct tool tools[] = {
 	{ "dnsperf", "DNS Performance Testing Tool", 1e9, { "Average Latency (s):", 1, false }, { "Latency StdDev (s):", 1, false },
 	  { NULL, 0, false } },
 	{ "redis-benchmark", "latency summary (msec)", 1e6, { "avg ", 1, true }, { NULL, 0, false }, { "avg ", 5, true } },
+	{ "redis-benchmark", "\"avg_latency_ms\",\"min_latency_ms\"", 1e6, { "\"p99_latency_ms\"", -6, true }, { NULL, 0, false },
+	  { "\"p99_latency_ms\"", -2, true } },	/* --csv */
 	{ "memaslap", "Total Statistics", 1e3, { "Avg:", 1, false }, { "Std:", 1, false }, { NULL, 0, false } },
 };
 
@@ -76,9 +78,10 @@ bool client_parse_time(const char *text, double *ret_ns)
 	return isdigit((unsigned char)*text) && parse_number(text, 1e6, ret_ns, &end) && !*end && *ret_ns > 0;
 }
 
-/* The n-th number from text to the end of its line. */
-static bool nth_number(const char *text, unsigned int n, double unit_ns, double *ret_ns)
+/* The n-th number from text to the end of its line; *ret_cnt: how many there were until then. */
+static bool count_numbers(const char *text, int n, double unit_ns, double *ret_ns, int *ret_cnt)
 {
+	*ret_cnt = 0;
 	while (*text && *text != '\n') {
 		const char *end;
 
@@ -86,11 +89,22 @@ static bool nth_number(const char *text, unsigned int n, double unit_ns, double 
 			text++;
 			continue;
 		}
-		if (--n == 0)
+		if (++*ret_cnt == n)
 			return *ret_ns > 0;
 		text = end;
 	}
 	return false;
+}
+
+/* The n-th number of the line, or if it is negative the last but -n - 1. */
+static bool nth_number(const char *text, int n, double unit_ns, double *ret_ns)
+{
+	int cnt;
+
+	if (n > 0)
+		return count_numbers(text, n, unit_ns, ret_ns, &cnt);
+	count_numbers(text, 0, unit_ns, ret_ns, &cnt);
+	return cnt + n >= 0 && count_numbers(text, cnt + n + 1, unit_ns, ret_ns, &cnt);
 }
 
 static bool find(const char *text, const struct figure *f, double unit_ns, double *ret_ns)

@@ -37,6 +37,9 @@ static void test_tools(void **state)
 	check("====== SET ======\n\nSummary:\n  throughput summary: 90909.09 requests per second\n  latency summary (msec):\n"
 	      "          avg       min       p50       p95       p99       max\n        0.253     0.080     0.255     0.343     0.399     1.367\n",
 	      "redis-benchmark", 253e3, 0, 399e3);
+	check("\"test\",\"rps\",\"avg_latency_ms\",\"min_latency_ms\",\"p50_latency_ms\",\"p95_latency_ms\",\"p99_latency_ms\",\"max_latency_ms\"\n"
+	      "\"LRANGE_100 (first 100 elements)\",\"41666.67\",\"0.656\",\"0.272\",\"0.639\",\"0.927\",\"1.223\",\"1.519\"\n", "redis-benchmark", 656e3, 0,
+	      1.223e6);
 	check("servers : 127.0.0.1:11211\nGet Statistics (900 events)\n   Avg:         1\n   Std:      2.00\n\nTotal Statistics (1000 events)\n"
 	      "   Min:        31\n   Max:      5347\n   Avg:       124\n   Geo:    113.33\n   Std:     88.57\n", "memaslap", 124e3, 88.57e3, 0);
 }
@@ -52,6 +55,7 @@ static void test_others(void **state)
 	assert_false(client_parse("latency average = 1 ms\nlatency stddev = \n5 ms\n", &c));	/* not in that line */
 	assert_false(client_parse("latency average = 1 ms\nlatency stddev = 0 ms\n", &c));
 	assert_false(client_parse("latency summary (msec)\navg", &c));
+	assert_false(client_parse("\"avg_latency_ms\",\"min_latency_ms\",\"p99_latency_ms\"\n\"SET\",\"1\"\n", &c));
 }
 
 static void test_times(void **state)
