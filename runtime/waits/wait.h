@@ -40,7 +40,7 @@ struct wait {
 	bool polls;			/* it waits for any of several files */
 	bool is_lock;			/* whoever has the object holds it until the same thread lets it go: no semaphore */
 	enum order_what order;		/* what to note where all is noted (order.h) if it succeeds; 0: nothing */
-	bool stayed;			/* it did not: the thread never left the CPU */
+	bool stayed;			/* it did not: the thread never left the CPU, or could not wait (wait_could_not()) */
 	uint64_t holder_tid;		/* holder at start, or 0: unknown */
 	int result;			/* of the call; not 0: it timed out or failed, and has no waker */
 	struct causal_wait causal;
@@ -72,6 +72,13 @@ struct wait wait_begin_call_from(uint64_t caller, enum wait_class class, uint64_
 
 /* After the call: did it block?  wait_end() uses the answer; ask before the next call begins. */
 bool wait_blocked(struct wait *w);
+
+/* After the call: it returns at once whatever the file or process does, by its arguments, so if it was long the thread was preempted.
+ * What it did, and the time without a CPU, belong to the function that called it. */
+static inline void wait_could_not(struct wait *w)
+{
+	w->stayed = true;
+}
 
 struct wait wait_begin_cond_from(uint64_t caller, uint64_t object, uint64_t mutex);
 #define wait_begin_cond(object, mutex) wait_begin_cond_from(CALLER, object, mutex)

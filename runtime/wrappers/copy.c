@@ -20,13 +20,17 @@ IN_WRAPPER struct stream_wait begin(int from, int to)
 		flow_stamp(to, FLOW_DATA, FLOW_FILE);
 	w = stream_begin(from, FLOW_DATA, FLOW_FILE);
 	w.to = to;
+	w.copies = true;
 	return w;
 }
 
 /* The data is read from a disk; only the other end may be full. */
 IN_WRAPPER struct stream_wait begin_from_disk(int to)
 {
-	return stream_begin(to, FLOW_ROOM, FLOW_FILE);
+	struct stream_wait w = stream_begin(to, FLOW_ROOM, FLOW_FILE);
+
+	w.copies = true;
+	return w;
 }
 
 ssize_t vprof_w_sendfile(int to, int from, off_t *at, size_t len)

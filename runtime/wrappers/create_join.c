@@ -169,9 +169,9 @@ int vprof_w_thrd_join(thrd_t thread, int *ret)
 	return wait.result = real.thrd_join(thread, ret);
 }
 
-IN_WRAPPER struct wait wait_for_process(void)
+IN_WRAPPER struct wait wait_for_process(int options)
 {
-	return vprof_self.gate ? wait_begin_call(WAIT_JOIN, 0) : (struct wait){ .on = false };
+	return vprof_self.gate && !(options & WNOHANG) ? wait_begin_call(WAIT_JOIN, 0) : (struct wait){ .on = false };
 }
 
 /* r: the process that ended, 0 for none, -1 for an error. */
@@ -184,31 +184,31 @@ static pid_t ended(struct wait *w, pid_t r)
 
 pid_t vprof_w_wait(int *status)
 {
-	WAITING wait = wait_for_process();
+	WAITING wait = wait_for_process(0);
 	return ended(&wait, real.wait(status));
 }
 
 pid_t vprof_w_waitpid(pid_t pid, int *status, int options)
 {
-	WAITING wait = wait_for_process();
+	WAITING wait = wait_for_process(options);
 	return ended(&wait, real.waitpid(pid, status, options));
 }
 
 pid_t vprof_w_wait3(int *status, int options, struct rusage *usage)
 {
-	WAITING wait = wait_for_process();
+	WAITING wait = wait_for_process(options);
 	return ended(&wait, real.wait3(status, options, usage));
 }
 
 pid_t vprof_w_wait4(pid_t pid, int *status, int options, struct rusage *usage)
 {
-	WAITING wait = wait_for_process();
+	WAITING wait = wait_for_process(options);
 	return ended(&wait, real.wait4(pid, status, options, usage));
 }
 
 int vprof_w_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
-	WAITING wait = wait_for_process();
+	WAITING wait = wait_for_process(options);
 	int r = real.waitid(type, id, info, options);
 
 	ended(&wait, !r && info ? info->si_pid : -1);
@@ -217,12 +217,12 @@ int vprof_w_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 
 int vprof_w_system(const char *command)
 {
-	WAITING wait = wait_for_process();
+	WAITING wait = wait_for_process(0);
 	return real.system(command);
 }
 
 int vprof_w_pclose(FILE *stream)
 {
-	WAITING wait = wait_for_process();
+	WAITING wait = wait_for_process(0);
 	return real.pclose(stream);
 }

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <sys/syscall.h>
+#include "runtime/rules/readable.h"
 #include "runtime/waits/signals.h"
 #include "runtime/wrappers/own_call.h"
 #include "runtime/wrappers/poll.h"
@@ -81,12 +82,27 @@ static long as_library(long r)
 	return r < 0 ? -1 : r;
 }
 
+static bool is_at_once(const struct own_call *c)
+{
+	switch (c->number) {
+	case SYS_recvfrom:
+	case SYS_sendto:
+		return c->a[3] & MSG_DONTWAIT;
+	case SYS_recvmsg:
+	case SYS_sendmsg:
+		return c->a[2] & MSG_DONTWAIT;
+	default:
+		return false;
+	}
+}
+
 static long move(const struct own_call *c, own_maker make, enum flow_kind kind)
 {
 	int saved_errno = errno;
 	struct stream_wait w __attribute__((cleanup(stream_end))) = stream_begin_from(c->caller, (int)c->a[0], kind, FLOW_FILE);
 	long r = make(c);
 
+	w.at_once = is_at_once(c);
 	stream_got(&w, as_library(r), c->number == SYS_read ? (const void *)c->a[1] : NULL);
 	errno = saved_errno;
 	return r;
@@ -102,12 +118,45 @@ static long pass_time(const struct own_call *c, own_maker make, enum wait_class 
 	return r;
 }
 
+static bool is_zero_time(long at)
+{
+	const long *time = (const long *)at;	/* a timespec or a timeval */
+
+	return time && readable(time, 2 * sizeof(*time)) && !time[0] && !time[1];
+}
+
+/* Before the call, which may change its time-out. */
+static bool polls_at_once(const struct own_call *c)
+{
+	switch (c->number) {
+#ifdef SYS_poll
+	case SYS_poll:
+		return !(int)c->a[2];
+#endif
+	case SYS_ppoll:
+		return is_zero_time(c->a[2]);
+#ifdef SYS_select
+	case SYS_select:
+#endif
+	case SYS_pselect6:
+		return is_zero_time(c->a[4]);
+#ifdef SYS_epoll_pwait2
+	case SYS_epoll_pwait2:
+		return is_zero_time(c->a[3]);
+#endif
+	default:
+		return !(int)c->a[3];
+	}
+}
+
 static long poll_files(const struct own_call *c, own_maker make, enum kind kind)
 {
 	bool files = kind == KIND_EPOLL || c->a[kind == KIND_POLL];
 	struct poll_wait p __attribute__((cleanup(poll_end))) = poll_begin_from(c->caller, files);
+	bool at_once = vprof_self.gate && polls_at_once(c);
 	long r = make(c);
 
+	p.at_once = at_once;
 	if (kind == KIND_POLL)
 		poll_ready_files(&p, (int)r, (const struct pollfd *)c->a[0], (nfds_t)c->a[1]);
 	else if (kind == KIND_SELECT)

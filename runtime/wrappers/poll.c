@@ -43,12 +43,19 @@ void poll_end(struct poll_wait *p)
 	wait_end(&p->wait);
 }
 
+bool poll_is_at_once(int r, const struct timespec *length)
+{
+	return r >= 0 && length && !length->tv_sec && !length->tv_nsec;
+}
+
 /* Whether to look for what fed one of the files: a thread, a timer that expired, or a peer outside. */
 static bool has_reason(struct poll_wait *p, int r)
 {
 	p->wait.result = r <= 0;
 	p->wait.timed_out = r == 0 && p->wait.class == WAIT_IO;
 	p->fed = flow_fed_cnt() != p->fed_cnt;
+	if (p->at_once)
+		wait_could_not(&p->wait);
 	return wait_blocked(&p->wait) && r > 0;
 }
 
@@ -142,12 +149,14 @@ int poll_ready_events(struct poll_wait *p, int r, int fd, const struct epoll_eve
 int vprof_w_poll(struct pollfd *files, nfds_t cnt, int ms)
 {
 	POLLING wait = poll_begin(cnt);
+	wait.at_once = !ms;
 	return poll_ready_files(&wait, real.poll(files, cnt, ms), files, cnt);
 }
 
 int vprof_w___poll_chk(struct pollfd *files, nfds_t cnt, int ms, size_t room)
 {
 	POLLING wait = poll_begin(cnt);
+	wait.at_once = !ms;
 	return poll_ready_files(&wait, real.__poll_chk(files, cnt, ms, room), files, cnt);
 }
 
@@ -155,19 +164,26 @@ int vprof_w_ppoll(struct pollfd *files, nfds_t cnt, const struct timespec *lengt
 		  const sigset_t *mask)
 {
 	POLLING wait = poll_begin(cnt);
-	return poll_ready_files(&wait, real.ppoll(files, cnt, length, mask), files, cnt);
+	int r = real.ppoll(files, cnt, length, mask);
+
+	wait.at_once = poll_is_at_once(r, length);
+	return poll_ready_files(&wait, r, files, cnt);
 }
 
 int vprof_w___ppoll_chk(struct pollfd *files, nfds_t cnt, const struct timespec *length,
 			const sigset_t *mask, size_t room)
 {
 	POLLING wait = poll_begin(cnt);
-	return poll_ready_files(&wait, real.__ppoll_chk(files, cnt, length, mask, room), files, cnt);
+	int r = real.__ppoll_chk(files, cnt, length, mask, room);
+
+	wait.at_once = poll_is_at_once(r, length);
+	return poll_ready_files(&wait, r, files, cnt);
 }
 
 int vprof_w_select(int cnt, fd_set *in, fd_set *out, fd_set *odd, struct timeval *length)
 {
 	POLLING wait = poll_begin(in || out || odd);
+	wait.at_once = vprof_self.gate && length && readable(length, sizeof(*length)) && !length->tv_sec && !length->tv_usec;	/* the call changes it */
 	return poll_ready_bits(&wait, real.select(cnt, in, out, odd, length), cnt, in, out);
 }
 
@@ -175,18 +191,23 @@ int vprof_w_pselect(int cnt, fd_set *in, fd_set *out, fd_set *odd, const struct 
 		    const sigset_t *mask)
 {
 	POLLING wait = poll_begin(in || out || odd);
-	return poll_ready_bits(&wait, real.pselect(cnt, in, out, odd, length, mask), cnt, in, out);
+	int r = real.pselect(cnt, in, out, odd, length, mask);
+
+	wait.at_once = poll_is_at_once(r, length);
+	return poll_ready_bits(&wait, r, cnt, in, out);
 }
 
 int vprof_w_epoll_wait(int fd, struct epoll_event *events, int cnt, int ms)
 {
 	POLLING wait = poll_begin(true);
+	wait.at_once = !ms;
 	return poll_ready_events(&wait, real.epoll_wait(fd, events, cnt, ms), fd, events);
 }
 
 int vprof_w_epoll_pwait(int fd, struct epoll_event *events, int cnt, int ms, const sigset_t *mask)
 {
 	POLLING wait = poll_begin(true);
+	wait.at_once = !ms;
 	return poll_ready_events(&wait, real.epoll_pwait(fd, events, cnt, ms, mask), fd, events);
 }
 
@@ -194,7 +215,10 @@ int vprof_w_epoll_pwait2(int fd, struct epoll_event *events, int cnt, const stru
 			 const sigset_t *mask)
 {
 	POLLING wait = poll_begin(true);
-	return poll_ready_events(&wait, real.epoll_pwait2(fd, events, cnt, length, mask), fd, events);
+	int r = real.epoll_pwait2(fd, events, cnt, length, mask);
+
+	wait.at_once = poll_is_at_once(r, length);
+	return poll_ready_events(&wait, r, fd, events);
 }
 
 /* Before the call: another thread may wait in epoll_wait() already. */

@@ -94,6 +94,8 @@ int vprof_w_sigtimedwait(const sigset_t *set, siginfo_t *info, const struct time
 	WAITING wait = begin();
 	int r = real.sigtimedwait(set, info ? info : &own, length);
 
+	if ((r > 0 || errno == EAGAIN) && length && !length->tv_sec && !length->tv_nsec)
+		wait_could_not(&wait);
 	note_sender(&wait, r, info ? info : &own);
 	return r;
 }

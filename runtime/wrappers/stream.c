@@ -34,13 +34,18 @@ struct stream_wait stream_begin_from(uint64_t caller, int fd, enum flow_kind kin
 	return w;
 }
 
-/* The thread was preempted in a call that does not block. */
-static bool blocks_not(int fd)
+/* Calls for this file do not wait; those for a file on disk wait for that whatever is set. */
+static bool is_nonblocking(int fd)
 {
 	int saved_errno = errno, flags = permitted(PERMIT_FCNTL) ? real.fcntl(fd, F_GETFL, 0) : -1;
 
 	errno = saved_errno;
-	return flags >= 0 && flags & O_NONBLOCK;
+	return flags >= 0 && flags & O_NONBLOCK && !flow_is_on_disk(fd);
+}
+
+static bool could_wait(const struct stream_wait *w)
+{
+	return w->copies || !(w->at_once || is_nonblocking(w->fd));
 }
 
 static void find_object(struct stream_wait *w)
@@ -65,8 +70,10 @@ void stream_end(struct stream_wait *w)
 {
 	bool blocked = wait_blocked(&w->wait);
 
-	if (blocked && w->wait.timed_out && blocks_not(w->fd))
-		w->wait.timed_out = false;
+	if (blocked && !could_wait(w)) {
+		wait_could_not(&w->wait);
+		blocked = false;
+	}
 	if (blocked && vprof_self.gate == GATE_INSIDE) {
 		w->wait.files = &w->fd;
 		w->wait.file_cnt = 1;
@@ -94,6 +101,20 @@ void stream_end(struct stream_wait *w)
 #define AFTER_sendmsg(r) if (r >= 0) outside_note_sent(fd, message->msg_name, message->msg_namelen)
 #define AFTER_sendmmsg(r) if (r > 0) outside_note_sent(fd, messages[0].msg_hdr.msg_name, messages[0].msg_hdr.msg_namelen)
 
+/* Whether its flags say that it does not wait. */
+#define IS_AT_ONCE_recv (flags & MSG_DONTWAIT)
+#define IS_AT_ONCE___recv_chk IS_AT_ONCE_recv
+#define IS_AT_ONCE_accept false
+#define IS_AT_ONCE_accept4 false
+#define IS_AT_ONCE_send IS_AT_ONCE_recv
+#define IS_AT_ONCE_recvfrom IS_AT_ONCE_recv
+#define IS_AT_ONCE___recvfrom_chk IS_AT_ONCE_recv
+#define IS_AT_ONCE_recvmsg IS_AT_ONCE_recv
+#define IS_AT_ONCE_recvmmsg IS_AT_ONCE_recv
+#define IS_AT_ONCE_sendto IS_AT_ONCE_recv
+#define IS_AT_ONCE_sendmsg IS_AT_ONCE_recv
+#define IS_AT_ONCE_sendmmsg IS_AT_ONCE_recv
+
 #define STREAM(name) struct stream_wait name __attribute__((cleanup(stream_end)))
 #define WRAP(type, name, params, args, kind, file, data)					\
 	type vprof_w_##name params								\
@@ -115,6 +136,8 @@ READ_PARTS_ALIASES(X)
 	{											\
 		STREAM(w) = stream_begin(fd, kind, FLOW_SOCKET);				\
 		ssize_t r = stream_got(&w, real.name args, NULL);				\
+												\
+		w.at_once = IS_AT_ONCE_##name;							\
 												\
 		AFTER_##name(r);								\
 		return (type)r;									\
@@ -168,6 +191,8 @@ int vprof_w_connect(int fd, const struct sockaddr *to, socklen_t to_len)
 	wait.files = &fd;
 	wait.file_cnt = 1;
 	r = wait_errno(&wait, real.connect(fd, to, to_len));
+	if (wait_blocked(&wait) && is_nonblocking(fd))
+		wait_could_not(&wait);
 	if (!r || errno == EINPROGRESS)
 		outside_note_connect(fd);
 	return r;

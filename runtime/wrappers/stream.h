@@ -19,6 +19,8 @@ struct stream_wait {
 	enum flow_kind kind;
 	enum flow_file file;
 	uint64_t fed_cnt;		/* before it began */
+	bool at_once;			/* the call's own flags say that it does not wait */
+	bool copies;			/* it may wait for another file, too */
 	ssize_t got;
 	const void *data;		/* what was read; NULL: elsewhere */
 };

@@ -35,7 +35,7 @@ IN_WRAPPER struct wait begin_semop(int set, const struct sembuf *ops, size_t cnt
 	if (!vprof_self.gate || cnt > OPS_MAX || !readable(ops, cnt * sizeof(*ops)))
 		return none;
 	for (size_t i = 0; i < cnt; i++) {
-		if (ops[i].sem_op <= 0 && !wanted)
+		if (ops[i].sem_op <= 0 && !(ops[i].sem_flg & IPC_NOWAIT) && !wanted)
 			wanted = &ops[i];
 		if (ops[i].sem_op)
 			releasers_stamp_event(changed_by(set, &ops[i]), ops[i].sem_op > 0 ? EVENT_POST : EVENT_NONE);
@@ -55,18 +55,18 @@ int vprof_w_semtimedop(int set, struct sembuf *ops, size_t cnt, const struct tim
 	return wait_errno(&wait, real.semtimedop(set, ops, cnt, length));
 }
 
-IN_WRAPPER struct wait begin_message(uint64_t stamped, uint64_t awaited)
+IN_WRAPPER struct wait begin_message(uint64_t stamped, uint64_t awaited, int flags)
 {
 	if (!vprof_self.gate)
 		return (struct wait){ .on = false };
 	releasers_stamp(stamped);
-	return wait_begin_call(WAIT_IO, awaited);
+	return flags & IPC_NOWAIT ? (struct wait){ .on = false } : wait_begin_call(WAIT_IO, awaited);
 }
 
 ssize_t vprof_w_msgrcv(int queue, void *message, size_t len, long type, int flags)
 {
 	WAITING wait = begin_message(object_of_kernel("room", (uint64_t)queue, 0),
-				     object_of_kernel("data", (uint64_t)queue, 0));
+				     object_of_kernel("data", (uint64_t)queue, 0), flags);
 	ssize_t r = real.msgrcv(queue, message, len, type, flags);
 
 	wait.result = r < 0;
@@ -76,7 +76,7 @@ ssize_t vprof_w_msgrcv(int queue, void *message, size_t len, long type, int flag
 int vprof_w_msgsnd(int queue, const void *message, size_t len, int flags)
 {
 	WAITING wait = begin_message(object_of_kernel("data", (uint64_t)queue, 0),
-				     object_of_kernel("room", (uint64_t)queue, 0));
+				     object_of_kernel("room", (uint64_t)queue, 0), flags);
 	return wait.result = real.msgsnd(queue, message, len, flags);
 }
 
