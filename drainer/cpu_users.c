@@ -116,8 +116,15 @@ static bool is_below(struct cpu_users *u, const struct cpu_process *p, uint32_t 
 	return false;
 }
 
+static void mark_below(struct cpu_users *u, uint32_t pid)
+{
+	for (size_t i = 0; i < u->found.cnt; i++)
+		if (is_below(u, &u->found.items[i], pid))
+			mark(u, u->found.items[i].pid);
+}
+
 /* The recorded ones: those that have a thread in the arena.  If there are none, only the kernel's side is
- * recorded: the command and its descendants, or the given processes. */
+ * recorded: the command and its descendants, or the given processes and theirs, as the server that forks for each connection. */
 static void mark_recorded(struct drainer *d)
 {
 	struct cpu_users *u = &d->cpu_users;
@@ -134,12 +141,10 @@ static void mark_recorded(struct drainer *d)
 		mark(u, last);
 	}
 	for (size_t i = 0; i < d->watched_cnt; i++)
-		mark(u, (uint32_t)d->watched[i]);
+		mark_below(u, (uint32_t)d->watched[i]);
 	if (__atomic_load_n(&d->arena.control->process_cnt, __ATOMIC_RELAXED) || !d->child || d->watched_cnt)
 		return;
-	for (size_t i = 0; i < u->found.cnt; i++)
-		if (is_below(u, &u->found.items[i], (uint32_t)d->child))
-			mark(u, u->found.items[i].pid);
+	mark_below(u, (uint32_t)d->child);
 }
 
 static void note_allowed(struct drainer *d)
