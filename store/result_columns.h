@@ -91,6 +91,7 @@ static const struct column cpu_columns[] = {
 	COL_REAL(struct cpu_found, runnable),
 	COL_REAL_IF(struct cpu_found, stalled, has_stalled),
 	COL_REAL(struct cpu_found, throttled),
+	COL_REAL_IF(struct cpu_found, from_idle, has_from_idle),
 };
 
 static const struct column cpu_other_columns[] = {

@@ -269,7 +269,8 @@ CREATE TABLE IF NOT EXISTS cpu (			-- whether there was a CPU for the run's thre
 	allowed_count	INTEGER NOT NULL,	-- CPUs on which they may run
 	runnable	REAL NOT NULL,		-- mean number of threads that ran or would have, everybody's
 	stalled		REAL,			-- of the time somebody waited for a CPU; NULL: the kernel does not tell
-	throttled	REAL NOT NULL		-- seconds, a second, of each CPU, that a control group was at its limit
+	throttled	REAL NOT NULL,		-- seconds, a second, of each CPU, that a control group was at its limit
+	from_idle	REAL			-- of the waits for a CPU, as variance has them, it was idle; NULL: not recorded
 );
 
 CREATE TABLE IF NOT EXISTS cpu_other (		-- who else used the CPUs

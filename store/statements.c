@@ -187,7 +187,7 @@ static const char *const texts[] = {
 		" fast_mean_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
 	[STMT_CPU_INSERT] =
 		"INSERT INTO cpu(finding, runqueue_share, is_exact, is_known, cpu_count, allowed_count, runnable, stalled,"
-		" throttled) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+		" throttled, from_idle) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
 	[STMT_CPU_OTHER_INSERT] = "INSERT INTO cpu_other(finding, position, comm, cpus) VALUES (?1, ?2, ?3, ?4)",
 	[STMT_WORK_INSERT] =
 		"INSERT INTO inherent_work(finding, names, count, explained) VALUES (?1, ?2, ?3, ?4)",
@@ -262,7 +262,7 @@ static const char *const texts[] = {
 		"SELECT quantile, from_ns, count, mean_ns, fast_to_ns, fast_count, fast_mean_ns"
 		" FROM tail WHERE finding = ?1",
 	[STMT_CPU_READ] =
-		"SELECT runqueue_share, is_exact, is_known, cpu_count, allowed_count, runnable, stalled, throttled"
+		"SELECT runqueue_share, is_exact, is_known, cpu_count, allowed_count, runnable, stalled, throttled, from_idle"
 		" FROM cpu WHERE finding = ?1",
 	[STMT_CPU_OTHERS_READ] = "SELECT comm, cpus FROM cpu_other WHERE finding = ?1 ORDER BY position",
 	[STMT_WORK_READ] = "SELECT names, count, explained FROM inherent_work WHERE finding = ?1",
