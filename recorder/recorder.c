@@ -232,6 +232,8 @@ int recorder_open(const struct recorder_options *o, struct recorder **ret, struc
 
 	if (!r)
 		return diag_set(reterr, EXIT_ENVIRONMENT, -ENOMEM, "out of memory");
+	if (o->pid)			/* somebody uses it, while we load, and after the recording */
+		background_short_slices();
 	r->writer.file.fd = -1;
 	r->start_ns = now_ns();
 	e = start(r, o, reterr);
@@ -265,20 +267,25 @@ int recorder_is_reduced(const struct recorder *r)
 	return r->reduced != NULL;
 }
 
+void recorder_end_exchanges(struct recorder *r)
+{
+	if (!r->reduced && !r->writer.watched_ns)
+		r->writer.watched_ns = programs_watch_exchanges(r->programs, false) - r->watched_from_ns;
+}
+
 int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *reterr)
 {
 	struct exchange_path_texts paths;
 	uint64_t end_ns, lost;
 	int e;
 
+	recorder_end_exchanges(r);
 	__atomic_store_n(&r->stop, 1, __ATOMIC_RELEASE);
 	pthread_join(r->thread, NULL);
 	sampler_close(r->sampler);		/* that thread used it */
 	r->sampler = NULL;
 	packet_watch_free(r->packet_watch);	/* first, since it attaches programs, too */
 	r->packet_watch = NULL;
-	if (!r->reduced)
-		r->writer.watched_ns = programs_watch_exchanges(r->programs, false) - r->watched_from_ns;
 	if (r->calls)
 		calls_detach(r->calls);
 	end_ns = r->reduced ? now_ns() : programs_stop(r->programs);

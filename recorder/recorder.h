@@ -89,6 +89,9 @@ bool recorder_disk_find(const char *name, uint32_t *ret);
 struct str;
 void recorder_disk_names(struct str *ret);
 
+/* Requests that are answered from now on do not count: to call before all that ending a recording takes, which they may feel. */
+void recorder_end_exchanges(struct recorder *r);
+
 int recorder_close(struct recorder *r, struct recorder_stats *ret, struct diag *reterr);
 
 #endif

@@ -74,7 +74,7 @@ static void take_pause(struct record_requests *q, struct drainer *d, const struc
 {
 	int asked = info->ssi_code == SI_QUEUE ? info->ssi_int : 0;	/* a plain kill: toggles */
 
-	if (q->no_pause) {
+	if (q->recorder) {
 		warn_line("run %" PRIu32 " cannot be paused: it is recorded with --kernel, which cannot be", q->run->number);
 		answer(q, "refused");
 	} else if (asked != ASK_RESUME && drainer_pause(d)) {

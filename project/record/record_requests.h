@@ -14,13 +14,15 @@
 #include "drainer/drainer.h"
 #include "store/store.h"
 
+struct recorder;
+
 struct record_requests {
 	struct drainer_requests requests;	/* for the drainer */
 	struct store *store;
 	const struct run *run;
 	int lock;			/* of recording_begin() */
 	unsigned request_cnt;
-	bool no_pause;			/* set if a recorder cannot pause */
+	struct recorder *recorder;	/* it cannot pause; NULL: there is none */
 	sigset_t old;			/* signals of before: for the command */
 };
 

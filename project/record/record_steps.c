@@ -114,6 +114,8 @@ static int drain_child(struct drainer *d, const struct args *command, const stru
 	if (child == 0)
 		become(command, d, o, &q->old);
 	r = drainer_run(d, child, &wait_status, reterr);
+	if (q->recorder)
+		recorder_end_exchanges(q->recorder);
 	*ret_status = proc_status(wait_status);
 	if (r == 0) {
 		callers_keep(d, dir);
@@ -437,7 +439,7 @@ static int run_and_drain(struct store *s, struct run *run, const struct args *co
 		if (r < 0)
 			drainer_close(drainer, stats, NULL);
 	}
-	q->no_pause = recorder;
+	q->recorder = recorder;
 	if (r == 0)
 		r = drain(drainer, command, o, q, digests, dir, stats, &run->exit_status, reterr);
 	progress_done();
