@@ -16,6 +16,7 @@
 # nothing: its figure is over their mean, and the table shows the median of all.  Tools come in another order each round.
 # A run of a server is two or three seconds, so that what the machine does meanwhile is the same for neighbours; the others'
 # tools have a run in every OTHERS-th round (default 2) there.
+# In turns only: vprof with requests, and a whole look, which has stacks and requests.
 # That resolves throughput to some five per cent.  So one load that goes on measures the loss, under a recording
 # whose programs are attached and detached in turns of a fifth of a second (recorder_turns.c), TURNS of them (default 600); in
 # the same way what perf costs, and what programs cost that do next to nothing at the same tracepoints (floor.h): no recorder
@@ -250,10 +251,14 @@ perf_by_turns()
 # by_turns LOAD [PORT]
 by_turns()
 {
-	for tool in stacks vprof; do
+	for tool in requests look stacks vprof; do
 		load_for_turns "$1" $tool "$turns" "${2:-}"
 		awk -v of="$1" '$1 == "lost" { print $2, $3, "turns of " of }' turns.err >>"lost.$tool"
-		lost_in_turns "$1: throughput lost, $tool" on "$([ $tool = vprof ] && echo 2 || echo 5)"
+		case $tool in
+		vprof) lost_in_turns "$1: throughput lost, vprof" on 2 ;;
+		stacks) lost_in_turns "$1: throughput lost, stacks" on 5 ;;
+		*) lost_in_turns "$1: throughput lost, $tool" on "" ;;
+		esac
 	done
 	case $tools in
 	*perf*) perf_by_turns "$1" "$lost_now" "${2:-}" ;;

@@ -4,7 +4,7 @@
  * when it was which.  Other load of the machine is the same from one fifth of a second to the next, so in a few minutes
  * the cost is known to half a per cent; runs of seconds one after the other give it to five.
  *
- *	recorder_turns PID vprof|stacks|floor|perf TURNS [PORT]
+ *	recorder_turns PID vprof|stacks|requests|look|floor|perf TURNS [PORT]
  *
  * Each line is a turn: what was attached, from when until when (microseconds since 1970), and, of a memcached at PORT, how many
  * requests it served in it.  The first 50 ms after each change are left out: code was changed under all CPUs' feet.  Before
@@ -12,6 +12,8 @@
  *
  *	off 1763934000050000 1763934000200000 5210
  *	on 1763934000253000 1763934000403000 5163
+ *
+ * "requests" is vprof with the requests on the server's sockets; "look" has stacks as well, as vprof look has.
  *
  * "floor" records nothing: in turns with nothing are attached programs that return at once, "empty", such as ask for the
  * time, "clock", and such as do so for the server's threads alone, "own" (floor.h).
@@ -187,16 +189,17 @@ static int take_turns_of_perf(long turn_cnt, int server)
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[2] : "";
-	bool stacks = strcmp(what, "stacks") == 0;
+	bool look = strcmp(what, "look") == 0, stacks = look || strcmp(what, "stacks") == 0;
 	struct recorder_options options = {
 		.path = "recorder_turns.vpk", .pid = argc > 1 ? (pid_t)strtol(argv[1], NULL, 10) : 0,
 		.user_stacks = stacks, .samples_hz = stacks ? SAMPLES_HZ_DEFAULT : 0,
+		.exchanges = look || strcmp(what, "requests") == 0,
 	};
 	long turn_cnt = argc > 3 ? strtol(argv[3], NULL, 10) : 0;
 	int server = argc > 4 ? connect_to(argv[4]) : -1;
 
 	if (turn_cnt <= 0) {
-		fprintf(stderr, "usage: recorder_turns PID vprof|stacks|floor|perf TURNS [PORT]\n");
+		fprintf(stderr, "usage: recorder_turns PID vprof|stacks|requests|look|floor|perf TURNS [PORT]\n");
 		return 2;
 	}
 	if (strcmp(what, "perf") == 0)
