@@ -67,7 +67,7 @@ void sort_order(const int64_t *keys, size_t cnt, uint32_t *ret)
 	free(other);
 }
 
-enum { FEW = 256 };			/* qsort() is as fast */
+enum { FEW = 256 };			/* left to qsort(): not worth the copies; not tuned */
 
 static bool is_sorted(const char *items, size_t cnt, size_t size, int (*compare)(const void *, const void *))
 {
