@@ -183,7 +183,8 @@ int vprof_w___ppoll_chk(struct pollfd *files, nfds_t cnt, const struct timespec 
 int vprof_w_select(int cnt, fd_set *in, fd_set *out, fd_set *odd, struct timeval *length)
 {
 	POLLING wait = poll_begin(in || out || odd);
-	wait.at_once = vprof_self.gate && length && readable(length, sizeof(*length)) && !length->tv_sec && !length->tv_usec;	/* the call changes it */
+	/* The call changes it. */
+	wait.at_once = vprof_self.gate && length && readable(length, sizeof(*length)) && !length->tv_sec && !length->tv_usec;
 	return poll_ready_bits(&wait, real.select(cnt, in, out, odd, length), cnt, in, out);
 }
 

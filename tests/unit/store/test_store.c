@@ -238,10 +238,13 @@ static void test_round_trip(void **state)
 
 		f->before.exact = true;
 		f->before.unknown_cnt = 7;
+		f->cpu.has_from_idle = i == 0;
+		f->cpu.from_idle = i == 0 ? .25 : 0;
 		write_findings(s, run, f);
 		back = read_findings(s, run, NULL);
 		same_findings(f, back);
 		assert_true(back->before.exact && back->before.unknown_cnt == 7 && back->before.cnt == f->before.cnt);
+		assert_true(back->cpu.has_from_idle == (i == 0) && back->cpu.from_idle == f->cpu.from_idle);
 		assert_int_equal(f->before.by.cnt, back->before.by.cnt);
 		for (size_t k = 0; k < f->before.by.cnt; k++) {
 			assert_true(f->before.by.items[k].share == back->before.by.items[k].share);
