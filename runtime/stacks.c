@@ -275,6 +275,7 @@ static void take_up(struct stacks *t, struct stack *s)
 	s->self.low = ~0UL;
 	s->self.high = s->high;
 	s->thread.busy = 1;
+	s->thread.slept_cnt = 0;	/* of the kernel thread that it was on */
 	vprof_self = s->self;
 	thread_self = s->thread;
 	t->current = s;

@@ -70,6 +70,7 @@ struct thread {
 	struct thread_ids ids;
 	struct thread_label labels[THREAD_LABELS];	/* innermost last */
 	struct thread_hold holds[THREAD_HOLDS];
+	uint64_t slept_cnt;		/* how often the kernel thread gave up its CPU (runtime/waits/slept.c) */
 	unsigned int left_cnt;		/* all so far, without those taken; the last few are kept */
 	struct thread_left left[THREAD_LEFT];
 };

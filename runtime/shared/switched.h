@@ -12,8 +12,8 @@
  *	                                       rseq_cs == 0: it was off the CPU, or a signal came
  *
  * The kernel also sets it to 0 when it updates its record of the CPUs that a process runs on (seen on 6.18), ten times a
- * second for each process: 95 of 92,000 reads in 10 s, whose thread was not switched.  Those are recorded
- * as waits of their whole duration.
+ * second for each process: 95 of 92,000 reads in 10 s, whose thread was not switched.  runtime/waits/slept.h tells those
+ * from waits.
  *
  * The field is set only during the call, because nowhere may be in a library that is unloaded later.  A program
  * with restartable sequences of its own sets the field at the beginning of each, and makes no calls in them.

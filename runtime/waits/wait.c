@@ -6,14 +6,15 @@
  * left a stamp at 170: WAIT 100..180, lock, waker 3, woken at 170.  Without a stamp (it released just before we
  * announced the wait) tid 31 is the waker, woken at 180: how long the wake-up took is unknown.
  *
- * A read() of 90 ticks during which the thread never left its CPU (switched.h) is no WAIT: the function that called
- * it ran.
+ * A read() of 90 ticks during which the thread never left its CPU (switched.h), or only because it was preempted (slept.h), is no
+ * WAIT: the function that called it ran, or wanted to.
  */
 #include "runtime/causal/virtual_clock.h"
 #include "runtime/shared/switched.h"
 #include "runtime/waits/code.h"
 #include "runtime/waits/hold.h"
 #include "runtime/waits/outside.h"
+#include "runtime/waits/slept.h"
 #include "runtime/waits/wait.h"
 
 struct wait wait_begin_from(uint64_t caller, enum wait_class class, uint64_t object)
@@ -40,17 +41,26 @@ struct wait wait_begin_call_from(uint64_t caller, enum wait_class class, uint64_
 	struct wait w = wait_begin_from(caller, class, object);
 
 	w.at_least = CALL_TICKS_MIN;
-	w.marked = w.on && __atomic_load_n(&thread_self.arena->control->switches_are_told, __ATOMIC_RELAXED);
+	if (!w.on)
+		return w;
+	w.slept_before = slept_before();
+	w.marked = __atomic_load_n(&thread_self.arena->control->switches_are_told, __ATOMIC_RELAXED);
 	if (w.marked)
 		switched_mark();
 	return w;
 }
 
-/* Called as soon as the call is over: there is one mark, and calls that look at files may set it again. */
+/*
+ * Called as soon as the call is over: there is one mark, and calls that look at files may set it again, or wait.  What is too short
+ * for a wait is not asked about.
+ */
 static void look_at_mark(struct wait *w)
 {
 	w->stayed = w->stayed || (w->marked && switched_was_not());
 	w->marked = false;
+	if (w->slept_before && !w->stayed && clock_ticks() - w->start >= w->at_least)
+		w->stayed = slept_was_not(w->slept_before);
+	w->slept_before = 0;
 }
 
 bool wait_blocked(struct wait *w)
@@ -165,8 +175,11 @@ void wait_end(struct wait *w)
 	if (w->also.object)
 		releasers_forget(&w->also);
 	is_logged = !w->stayed && end - w->start >= w->at_least && thread_ready();
-	if (is_logged)
+	if (is_logged) {
 		log_wait(w, end, &waker, &woken);
+		if (!w->at_least)
+			slept_uncounted();
+	}
 	if (causal_on)
 		tell_causal(w, is_logged, waker, woken);
 	tell_taken(w, is_logged);

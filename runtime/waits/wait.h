@@ -37,10 +37,11 @@ struct wait {
 	uint64_t ended;			/* the call did, before the thread paid what it owes; only where clocks are virtual */
 	uint64_t at_least;		/* ticks; a call that took less did not block */
 	bool marked;			/* switched.h knows whether it did */
+	uint64_t slept_before;		/* slept.h; 0: unknown */
 	bool polls;			/* it waits for any of several files */
 	bool is_lock;			/* whoever has the object holds it until the same thread lets it go: no semaphore */
 	enum order_what order;		/* what to note where all is noted (order.h) if it succeeds; 0: nothing */
-	bool stayed;			/* it did not: the thread never left the CPU, or could not wait (wait_could_not()) */
+	bool stayed;			/* it did not: the thread never left the CPU, or was preempted */
 	uint64_t holder_tid;		/* holder at start, or 0: unknown */
 	int result;			/* of the call; not 0: it timed out or failed, and has no waker */
 	struct causal_wait causal;
@@ -66,7 +67,7 @@ enum { CALL_TICKS_MIN = 10000 };
 struct wait wait_begin_from(uint64_t caller, enum wait_class class, uint64_t object);
 #define wait_begin(class, object) wait_begin_from(CALLER, class, object)
 
-/* A call that may block or not: it is a wait only if the thread was off the CPU.  object may be 0. */
+/* A call that may block or not: it is a wait only if the thread gave up the CPU.  object may be 0. */
 struct wait wait_begin_call_from(uint64_t caller, enum wait_class class, uint64_t object);
 #define wait_begin_call(class, object) wait_begin_call_from(CALLER, class, object)
 

@@ -382,31 +382,28 @@ static void *write_late(void *pipe_end)
 	return NULL;
 }
 
-/* Times that this thread left its CPU, by the kernel's account. */
+/* Times that this thread gave up its CPU, by the kernel's account. */
 static long switches(void)
 {
 	struct rusage usage;
 
 	CHECK(!getrusage(RUSAGE_THREAD, &usage));
-	return usage.ru_nvcsw + usage.ru_nivcsw;
+	return usage.ru_nvcsw;
 }
 
-/* Reads that take their time until a number of them were not interrupted, and one that waits; it says how many were. */
+/* Reads that take their time, and one that waits.  It says how often the thread gave up its CPU during the former. */
 void run_copies(void)
 {
 	static char data[COPY_BYTES];
-	int random = open("/dev/urandom", O_RDONLY | O_CLOEXEC), ends[2], interrupted = 0;
+	int random = open("/dev/urandom", O_RDONLY | O_CLOEXEC), ends[2];
+	long before = switches();
 	pthread_t t;
 
 	CHECK(random >= 0 && !pipe(ends));
 	EVENT(BEGIN, REQUEST, 1, 0);
-	for (int i = 0; i < COPIES + interrupted; i++) {
-		long before = switches();
-
+	for (int i = 0; i < COPIES; i++)
 		CHECK(vprof_w_read(random, data, sizeof(data)) == sizeof(data));
-		interrupted += switches() != before;
-	}
-	EVENT(WORK, ROWS, (uint64_t)interrupted, 0);
+	EVENT(WORK, ROWS, (uint64_t)(switches() - before), 0);
 	t = start(write_late, &ends[1]);
 	{
 		PROBE(waiter);
@@ -451,46 +448,31 @@ static void answer(int from, int to)
 	syscall(SYS_exit_group, 0);
 }
 
-/* How many of this thread's calls slept, and how many left the CPU at all. */
-struct leaves {
-	long slept, left;
-};
-
-static void count_leaves(struct leaves *l, const struct rusage *before)
-{
-	struct rusage now;
-
-	CHECK(!getrusage(RUSAGE_THREAD, &now));
-	l->slept += now.ru_nvcsw != before->ru_nvcsw;
-	l->left += now.ru_nvcsw != before->ru_nvcsw || now.ru_nivcsw != before->ru_nivcsw;
-}
-
-/* Its answer has come: the read does not sleep, but may be preempted. */
-static void hear(int fd, bool by_poll, struct leaves *l)
+/* By poll, its answer has come: the read does not sleep, but may be preempted.  Returns the number of calls that slept. */
+static int hear(int fd, bool by_poll)
 {
 	struct pollfd ready = { .fd = fd, .events = POLLIN };
-	struct rusage before;
+	long first = switches(), second = first;
 	char byte;
 
 	if (by_poll) {
-		CHECK(!getrusage(RUSAGE_THREAD, &before));
 		CHECK(vprof_w_poll(&ready, 1, -1) == 1);
-		count_leaves(l, &before);
+		second = switches();
 	}
-	CHECK(!getrusage(RUSAGE_THREAD, &before));
 	CHECK(vprof_w_read(fd, &byte, 1) == 1);
-	count_leaves(l, &before);
+	return (second != first) + (switches() != second);
 }
 
 /*
  * Waits for what no thread of the run writes: no name is asked for.  Then one for what a thread does.  It says
- * how many of the calls before slept, and how many left the CPU.
+ * how many of the calls before slept, and how often the thread gave up its CPU meanwhile.
  */
 void run_strangers(void)
 {
 	int to[2], back[2];
-	struct leaves l = { 0, 0 };
+	long switched = switches();
 	char byte = 0;
+	int slept = 0;
 	pthread_t t;
 	int before;
 
@@ -503,11 +485,11 @@ void run_strangers(void)
 	before = atomic_load(&fstat_cnt);
 	for (int i = 0; i < STRANGERS; i++) {
 		CHECK(unseen(SYS_write, to[1], &byte, 1) == 1);
-		hear(back[0], i % 2, &l);
+		slept += hear(back[0], i % 2);
 	}
 	CHECK(atomic_load(&fstat_cnt) == before);
-	EVENT(WORK, ROWS, (uint64_t)l.slept, 0);
-	EVENT(WORK, ROWS, (uint64_t)l.left, 0);
+	EVENT(WORK, ROWS, (uint64_t)slept, 0);
+	EVENT(WORK, ROWS, (uint64_t)(switches() - switched), 0);
 	t = start(write_late, &back[1]);
 	{
 		PROBE(waiter);

@@ -13,7 +13,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "runtime/shared/switched.h"
 #include "tests/runtime/record.h"
 #include "tests/runtime/scenarios.h"
 #include "tests/unit/cmocka_all.h"
@@ -296,17 +295,14 @@ static void test_waits(void **state)
 }
 
 /*
- * A call that may wait and only takes its time is none: the function that called it ran.  Those that were
- * preempted, many on a busy machine, look like waits; so does what the kernel's housekeeping of a process's
- * CPUs came upon, ten times a second (switched.h).
+ * A call that may wait and only takes its time is no wait, preempted or not: the function that called it ran.  Only where the thread
+ * gave up its CPU for another reason before the call (a page that had to be read) is it unknown.
  */
 static void test_copies(void **state)
 {
-	const uint64_t housekeeping_ns = 100000000;
 	struct recorded r = record_well("copies");
 	const struct invocation *waiter = find_call(r.t, "waiter", 0);
-	const struct interval *request = &r.t->intervals.items[0];
-	size_t waits = 0, interrupted;
+	size_t waits = 0;
 	uint64_t waited_ns = 0;
 
 	(void)state;
@@ -321,16 +317,11 @@ static void test_copies(void **state)
 	}
 	assert_in_range(waited_ns, HOLD_NS / 2, HOLD_NS + SLACK_NS);
 	assert_int_equal(r.t->works.cnt, 1);
-	interrupted = (size_t)r.t->works.items[0].value;
-	if (switched_is_told())
-		assert_in_range(waits, 1,
-				1 + interrupted + 1 + (request->end_ns - request->start_ns) / housekeeping_ns);
-	else
-		assert_int_equal(waits, 1 + COPIES + interrupted);
+	assert_in_range(waits, 1, 1 + r.t->works.items[0].value);
 	recorded_release(&r);
 }
 
-/* For a thread that is not recorded, then for one that is: the only one with a name.  A call that was preempted may look like a wait. */
+/* For a thread that is not recorded, then for one that is: the only one with a name. */
 static void test_strangers(void **state)
 {
 	struct recorded r = record_well("strangers");
