@@ -13,7 +13,8 @@
  * A wait that the runtime recorded keeps its class and waker, which say more (a mutex, not a futex).
  * It ends when the thread was back on the CPU from its last blocking, what follows is running; and
  * the wake-up, known there from just before the release, is at the moment when the kernel made the
- * thread runnable, if the same thread did that.  Where no waker was known, the kernel's is taken.
+ * thread runnable, if the same thread did that, or if the runtime does not know when its waker did.  Where no waker was known, the
+ * kernel's is taken.
  *
  *	lock 40..90, woken at 60 by T2; off 42..85, woken at 64 by T2
  *	-> lock 40..85 woken at 64 by T2, running 85..90
@@ -114,22 +115,26 @@ static struct wakeup *find_wakeup(struct kernel_merging *m, size_t cnt, int64_t 
 	       &items[after - 1] : NULL;
 }
 
-/* Corrects when the thread could run again, and adds the waker if the runtime did not know it. */
+/*
+ * Corrects when the thread could run again, and adds the waker if the runtime did not know it.  A wake-up at the wait's end is one
+ * whose time the runtime does not know: a peer outside the run, a time-out, a holder that left no stamp.
+ */
 static void refine_wakeup(struct kernel_merging *m, size_t wakeup_cnt, const struct kernel_off *o,
 			  const struct segment *s)
 {
 	struct wakeup *w = find_wakeup(m, wakeup_cnt, s->start_ns, s->end_ns);
+	bool is_known, is_untimed = w && w->time_ns == s->end_ns;
 	uint64_t waker;
 
-	if (o->woken_ns <= s->start_ns || o->woken_ns > s->end_ns ||
-	    !kernel_waker(&m->threads, o, &waker))
+	if (!(o->flags & OFF_WOKEN) || o->woken_ns <= s->start_ns || o->woken_ns > s->end_ns)
 		return;
-	if (!w)
-		VEC_ADD(&m->t->wakeups, (struct wakeup){ s->tid, waker, o->woken_ns });
-	else if (w->waker_tid == waker)
+	is_known = kernel_waker(&m->threads, o, &waker);
+	if (w && (is_untimed || (is_known && w->waker_tid == waker)))
 		w->time_ns = o->woken_ns;
-	if (!w)
-		note_span(m, waker, s->state == STATE_IO ? o->out_ns : s->start_ns, o->woken_ns);
+	if (w || !is_known)
+		return;
+	VEC_ADD(&m->t->wakeups, (struct wakeup){ s->tid, waker, o->woken_ns });
+	note_span(m, waker, s->state == STATE_IO ? o->out_ns : s->start_ns, o->woken_ns);
 }
 
 static void add_wakeup(struct kernel_merging *m, const struct kernel_off *o, int64_t start_ns)

@@ -14,7 +14,7 @@
 #include "trace/kernel/kernel.h"
 #include "tests/unit/tuples_check.h"
 
-enum { PREAD = 17, NANOSLEEP = 35, WAIT4 = 61, FUTEX = 202, WRITE = 1, POLL = 7 };
+enum { READ = 0, PREAD = 17, NANOSLEEP = 35, WAIT4 = 61, FUTEX = 202, WRITE = 1, POLL = 7 };
 enum { DISK = 254 << 20 };
 #define VDA "282574754676736"		/* 1 << 48 | WAKER_DISK << 40 | DISK */
 #define ETH0 "283673999966210"		/* ... | WAKER_NIC << 40 | 2 */

@@ -51,6 +51,25 @@ static void test_other_waker(void **state)
 		"wakeup 7 9 60\n");
 }
 
+/* The runtime knows who, but not when: a peer outside the run.  The kernel names the interface, or nobody. */
+static void test_untimed(void **state)
+{
+	(void)state;
+	begin(0, 100);
+	life(KERNEL_FORK, 7, 0, "a");
+	off(7, 12, 28, READ, 16, WAKER_NIC, 2);
+	off(7, 42, 68, READ, 47, WAKER_TASK, 0);
+	off(7, 72, 88, READ, 0, WAKER_TASK, 0);
+	assert_merged("thread 7 thread\nsegment 7 1 0 10 running\nsegment 7 1 10 30 io\nsegment 7 1 30 40 running\n"
+		      "segment 7 1 40 70 io\nsegment 7 1 70 71 running\nsegment 7 1 71 90 io\nsegment 7 1 90 100 running\n"
+		      "wakeup 7 9 30\nwakeup 7 9 70\nwakeup 7 9 90\n",
+		"vprof-tuples 1\n"
+		"segment 7 1 0 10 running\nsegment 7 1 10 28 io\nsegment 7 1 28 30 running\nsegment 7 1 30 40 running\n"
+		"segment 7 1 40 68 io\nsegment 7 1 68 70 running\nsegment 7 1 70 71 running\nsegment 7 1 71 88 io\n"
+		"segment 7 1 88 90 running\nsegment 7 1 90 100 running\n"
+		"wakeup 7 9 16\nwakeup 7 9 47\nwakeup 7 9 90\n");
+}
+
 /* Kept from the CPU while it writes, without blocking, also still when the call is over; and before it blocks. */
 static void test_preempted_in_a_wait(void **state)
 {
@@ -203,7 +222,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lock),
-		cmocka_unit_test(test_other_waker),
+		cmocka_unit_test(test_other_waker), cmocka_unit_test(test_untimed),
 		cmocka_unit_test(test_preempted_in_a_wait),
 		cmocka_unit_test(test_never_blocked),
 		cmocka_unit_test(test_io_that_blocks_twice),
