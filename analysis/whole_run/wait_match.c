@@ -113,12 +113,13 @@ static void match_wait(struct wait_world *w, uint32_t thread, uint32_t actor,
 		return;
 	}
 	v.path = path_at(w, s->tid, s->start_ns);
-	if (by) {
-		struct actor *a;
-
+	if (by && timeline_knows_waker(w->tl, by)) {
 		v.waker = actor_of(w, by->waker_tid);
 		v.waker_path = path_at(w, by->waker_tid, by->time_ns - 1);
-		a = &w->actors.items[actor];	/* the array may have moved */
+	}
+	if (by) {
+		struct actor *a = &w->actors.items[actor];	/* the array may have moved */
+
 		a->runnable_ns = sum_saturated(a->runnable_ns, s->end_ns - by->time_ns);
 	}
 	VEC_ADD(&w->waits, v);

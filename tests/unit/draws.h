@@ -10,14 +10,14 @@ struct numbers {
 	uint64_t state;
 };
 
-static double uniform(struct numbers *n)
+static inline double uniform(struct numbers *n)
 {
 	n->state = n->state * 6364136223846793005ULL + 1442695040888963407ULL;
 	return (double)(n->state >> 11) / (double)(1ULL << 53);
 }
 
 /* Near enough: sum of 12, variance 1. */
-static double normal(struct numbers *n)
+static inline double normal(struct numbers *n)
 {
 	double sum = -6;
 

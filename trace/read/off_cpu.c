@@ -21,6 +21,7 @@
 enum {
 	RECENT_MAX = 4096,
 	LEAST_SHARE = 100,
+	LATE_PART = 4,
 	SETTLE_FROM = 4096,
 	CALLS_AT_ONCE = 256,
 };
@@ -141,6 +142,16 @@ static void order_accounts(struct off_cpu_thread *t)
 	queue_what_never_slept(a, cnt);
 }
 
+/* Whether the thread waited for a CPU so long, and not in running time, that its waits must contain some of it. */
+static bool waits_are_late(const struct off_cpu_thread *t, int64_t told_ns)
+{
+	const struct raw_account *first = &t->accounts.items[0], *last = &t->accounts.items[t->accounts.cnt - 1];
+	int64_t run_ns = (int64_t)(last->run_ns - first->run_ns), delay_ns = (int64_t)(last->delay_ns - first->delay_ns);
+	int64_t queued_ns = told_ns > run_ns ? delay_ns - (told_ns - run_ns) : delay_ns;
+
+	return queued_ns > off_cpu_tick_ns && queued_ns > (run_ns + delay_ns) / LATE_PART;
+}
+
 static bool is_wanted(const struct off_cpu_thread *t, int64_t waited_ns)
 {
 	const struct raw_account *first, *last;
@@ -150,9 +161,11 @@ static bool is_wanted(const struct off_cpu_thread *t, int64_t waited_ns)
 		return false;
 	first = &t->accounts.items[0];
 	last = &t->accounts.items[t->accounts.cnt - 1];
-	if (waited_ns >= last->ns - first->ns)
-		return false;
 	told_ns = last->ns - first->ns - waited_ns;
+	if (waits_are_late(t, told_ns > 0 ? told_ns : 0))
+		return true;
+	if (told_ns <= 0)
+		return false;
 	least_ns = account_is_exact(first) && account_is_exact(last) ? off_cpu_tick_ns / 8 : off_cpu_tick_ns * 3 / 4;
 	return told_ns - (int64_t)(last->run_ns - first->run_ns) > least_ns + told_ns / LEAST_SHARE;
 }
@@ -357,6 +370,15 @@ static void add_call(struct finding *f, struct off_cpu_thread *t, const struct r
 	add_busy(t, end_ns, end_ns, c->fid << 1 | 1, c->fid << 1 | 1);
 }
 
+/* A waker outside the run, and a time-out, are logged as the wait ends. */
+static struct off_cpu_wait told_wait(struct finding *f, const struct raw_record *r, int64_t start_ns, int64_t end_ns)
+{
+	bool is_stamped = r->words[3] && r->words[4] > r->ticks && r->words[4] < r->words[0];
+
+	return (struct off_cpu_wait){ start_ns, end_ns, is_stamped ? ruler_ns(&f->ruler, r->words[4]) : 0,
+				      hash_u64(hash_u64(r->polls, r->words[1]), r->caller) };
+}
+
 static void add_event(struct finding *f, struct off_cpu_thread *t, const struct raw_record *r)
 {
 	uint32_t id = EVENT_IDS + r->kind;
@@ -369,6 +391,7 @@ static void add_event(struct finding *f, struct off_cpu_thread *t, const struct 
 	if (is_own_wait(r->kind, r->words) && r->words[0] > r->ticks) {
 		end_ns = ruler_ns(&f->ruler, r->words[0]);
 		VEC_ADD(&t->waits, (struct busy){ start_ns, end_ns, id, id });
+		VEC_ADD(&t->told, told_wait(f, r, start_ns, end_ns));
 	}
 	if (r->kind != EVENT_LOSS)	/* another thread logged it */
 		add_busy(t, start_ns, end_ns, id, id);
@@ -452,20 +475,25 @@ static int64_t waited_ns(const struct off_cpu_thread *t)
 	return sum;
 }
 
+static void *copy(const void *items, size_t cnt, size_t size)
+{
+	return cnt ? memcpy(xmalloc(cnt * size), items, cnt * size) : NULL;
+}
+
 /* Copies the spans of the stacks' thread: they count on the stack that it ran on. */
 static void take_over_spans(struct finding *f, uint32_t i)
 {
 	const struct spans *from = &f->rd->offs[f->threads[i].leader];
 	struct spans *to = &f->rd->offs[i];
 
-	if (!from->cnt)
-		return;
-	to->items = memcpy(xmalloc(from->cnt * sizeof(*to->items)), from->items, from->cnt * sizeof(*to->items));
+	to->items = copy(from->items, from->cnt, sizeof(*to->items));
 	to->cnt = from->cnt;
+	to->wakes = copy(from->wakes, from->wake_cnt, sizeof(*to->wakes));
+	to->wake_cnt = from->wake_cnt;
 }
 
 /* Finds the threads whose accounts disagree: first by what was collected in passing, then by the whole trace. */
-static void see_all(struct finding *f, struct off_cpu_seen *seen)
+static void see_all(struct finding *f, struct off_cpu_seen *seen, struct off_cpu_kinds *kinds)
 {
 	for (size_t i = 0; i < f->rd->raw.threads.cnt; i++) {
 		struct off_cpu_thread *t = &f->threads[i];
@@ -474,33 +502,40 @@ static void see_all(struct finding *f, struct off_cpu_seen *seen)
 			continue;
 		off_cpu_settle(t);
 		t->is_wanted = is_wanted(t, waited_ns(t));
-		if (t->is_wanted)
-			off_cpu_see(t, seen);
+		if (!t->is_wanted)
+			continue;
+		off_cpu_see(t, seen);
+		off_cpu_see_waits(t, kinds);
 	}
+	off_cpu_measure_waits(kinds);
 }
 
 static void place_all(struct finding *f)
 {
 	struct off_cpu_seen seen = { .looks = map_new(), .asleep = map_new() };
+	struct off_cpu_kinds kinds = { .places = map_new() };
 	size_t cnt = f->rd->raw.threads.cnt;
 
 	f->rd->offs = xcalloc(cnt + 1, sizeof(*f->rd->offs));
-	see_all(f, &seen);
+	see_all(f, &seen, &kinds);
 	for (size_t i = 0; i < cnt; i++) {
 		struct off_cpu_thread *t = &f->threads[i];
 
 		if (!t->is_wanted)
 			continue;
-		off_cpu_place(t, &seen);
+		off_cpu_place(t, &seen, &kinds);
 		add_sums(f->rd, t);
 		f->rd->offs[i].items = TAKE_PTR(t->spans.items);
 		f->rd->offs[i].cnt = t->spans.cnt;
+		f->rd->offs[i].wakes = TAKE_PTR(t->wakes.items);
+		f->rd->offs[i].wake_cnt = t->wakes.cnt;
 	}
 	for (uint32_t i = 0; i < cnt; i++)
 		if (f->threads[i].leader != i)
 			take_over_spans(f, i);
 	map_free(seen.looks);
 	map_free(seen.asleep);
+	off_cpu_kinds_release(&kinds);
 }
 
 int off_cpu_find(struct reading *rd, const char *path, const uint64_t *waited_ns, struct diag *reterr)
@@ -523,6 +558,8 @@ int off_cpu_find(struct reading *rd, const char *path, const uint64_t *waited_ns
 		VEC_RELEASE(&f.threads[i].busy);
 		VEC_RELEASE(&f.threads[i].waits);
 		VEC_RELEASE(&f.threads[i].spans);
+		VEC_RELEASE(&f.threads[i].told);
+		VEC_RELEASE(&f.threads[i].wakes);
 	}
 	free(f.threads);
 	VEC_RELEASE(&rd->raw.accounts);

@@ -9,6 +9,9 @@
  *	f 0..20 ms, no wait; at 0 ms: took 3 ms, sleeps; at 15 ms: 3 ms, sleeps; at 20 ms: 4 ms, runs
  *	running 19..20, off the CPU 0..19
  *
+ * Waits that a thread of the run ended have a stamp of that; those that a peer, a device or a time-out ended do not, and run-queue
+ * time belongs to them as well (off_cpu_wake.c).
+ *
  * Two accounts bound a sum.  Where in between the thread was off is known if it slept through, or if there is room for it
  * nowhere else.  Else it is estimated, but only from looks that found threads of this run asleep in such a place
  * (off_cpu_place.c).
@@ -17,8 +20,7 @@
 #define TRACE_READ_OFF_CPU_H
 
 #include "trace/raw/raw.h"
-
-struct reading;
+#include "trace/read/replay.h"
 
 struct waited_span {
 	uint64_t start, end;
@@ -63,10 +65,18 @@ struct span {
 	enum trace_state state;		/* STATE_OTHER or STATE_RUNNABLE */
 };
 
+/* A wait of the thread itself.  woken_ns: when a thread of the run ended it; 0: unknown.  kind: its class and caller. */
+struct off_cpu_wait {
+	int64_t start_ns, end_ns, woken_ns;
+	uint64_t kind;
+};
+
 struct off_cpu_thread {
 	VEC(struct raw_account) accounts;	/* by time, in ns */
 	VEC(struct busy) busy;		/* by time, disjoint, once they are settled */
 	VEC(struct busy) waits;		/* by time, disjoint, once they are settled */
+	VEC(struct off_cpu_wait) told;	/* all waits; the outermost, by time, once they are seen */
+	VEC(struct off_cpu_wake) wakes;	/* a result, by time */
 	size_t settled_cnt;		/* number of busy items at the last settling */
 	bool is_wanted;			/* its accounts disagree with the trace */
 	VEC(struct span) spans;		/* the result, by time */
@@ -92,11 +102,42 @@ struct off_cpu_seen {
 	uint64_t look_cnt, asleep_cnt;
 };
 
+/* How long waits of one kind without a stamp were, over all threads. */
+struct off_cpu_kind {
+	VEC(int64_t) lengths;
+	int64_t low_ns, median_ns;	/* a tenth and half of them are shorter */
+};
+
+struct off_cpu_kinds {
+	struct map *places;		/* by kind: its place in the list, plus 1 */
+	VEC(struct off_cpu_kind) list;
+};
+
+struct off_cpu_piece {			/* of a gap or wait: the part in which the thread may have been off, or ready */
+	int64_t start_ns, end_ns;
+	size_t gap;			/* number of the gap or wait */
+	double weight, taken_ns;
+	bool at_start, at_end;		/* it was asleep then */
+	bool is_seen;			/* a look found a thread asleep in a gap of that kind */
+	bool is_left_out;
+};
+
+/* Shares by weight, but gives no piece more than its length; returns the rest. */
+double off_cpu_share_out(struct off_cpu_piece *pieces, size_t cnt, double ns);
+
 /* Joins records that are close together; waits: only those that overlap. */
 void off_cpu_settle(struct off_cpu_thread *t);
 /* Adds the looks of this thread, which must be settled. */
 void off_cpu_see(const struct off_cpu_thread *t, struct off_cpu_seen *seen);
-/* Computes the thread's spans from all of the above. */
-void off_cpu_place(struct off_cpu_thread *t, const struct off_cpu_seen *seen);
+/* Computes the thread's spans and wakes from all of the above. */
+void off_cpu_place(struct off_cpu_thread *t, const struct off_cpu_seen *seen, const struct off_cpu_kinds *kinds);
+
+/* Adds the thread's waits. */
+void off_cpu_see_waits(struct off_cpu_thread *t, struct off_cpu_kinds *k);
+/* After those of all threads. */
+void off_cpu_measure_waits(struct off_cpu_kinds *k);
+void off_cpu_kinds_release(struct off_cpu_kinds *k);
+/* Adds wakes between accounts i and end.  share: the fraction of the run-queue time that was in waits. */
+void off_cpu_wake(struct off_cpu_thread *t, size_t i, size_t end, double share, const struct off_cpu_kinds *kinds);
 
 #endif

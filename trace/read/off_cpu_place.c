@@ -42,19 +42,10 @@ struct gap {
 
 typedef VEC(struct gap) gap_list;
 
-struct piece {				/* the part of a gap in which the thread may have been off */
-	int64_t start_ns, end_ns;
-	size_t gap;
-	double weight, taken_ns;
-	bool at_start, at_end;		/* it was asleep then */
-	bool is_seen;			/* a look found a thread asleep in a gap of that kind */
-	bool is_left_out;
-};
-
 struct placing {
 	struct off_cpu_thread *t;
 	gap_list gaps;
-	VEC(struct piece) pieces;
+	VEC(struct off_cpu_piece) pieces;
 	VEC(int64_t) off_ns;		/* of the stretch, for each of its accounts: find_unaccounted() */
 	VEC(int64_t) idle_ns;		/* ... between an account and the next one: running by the trace, but
 					 * not on a CPU */
@@ -62,6 +53,7 @@ struct placing {
 	size_t gap_at, wait_at;		/* the first that may reach into the stretch; stretches come in order */
 	size_t first_span;		/* of the stretch */
 	const struct off_cpu_seen *seen;
+	const struct off_cpu_kinds *kinds;
 	double asleep_share;		/* of all looks at gaps */
 };
 
@@ -139,8 +131,8 @@ static void add_pieces(struct placing *p, const struct raw_account *from, const 
 		p->gap_at++;
 	for (size_t i = p->gap_at; i < p->gaps.cnt && p->gaps.items[i].start_ns < to->ns; i++) {
 		const struct gap *g = &p->gaps.items[i];
-		struct piece *last = p->pieces.cnt ? &p->pieces.items[p->pieces.cnt - 1] : NULL;
-		struct piece piece = { within(from->ns, g->start_ns, g->end_ns), within(to->ns, g->start_ns, g->end_ns),
+		struct off_cpu_piece *last = p->pieces.cnt ? &p->pieces.items[p->pieces.cnt - 1] : NULL;
+		struct off_cpu_piece piece = { within(from->ns, g->start_ns, g->end_ns), within(to->ns, g->start_ns, g->end_ns),
 				       .gap = i };
 
 		piece.at_start = from->is_off && g->start_ns <= from->ns;
@@ -153,20 +145,19 @@ static void add_pieces(struct placing *p, const struct raw_account *from, const 
 		}
 	}
 	for (size_t i = 0; i < p->pieces.cnt; i++) {
-		struct piece *piece = &p->pieces.items[i];
+		struct off_cpu_piece *piece = &p->pieces.items[i];
 
 		piece->weight = (double)(piece->end_ns - piece->start_ns) *
 				sleepiness(p, p->gaps.items[piece->gap].kind, &piece->is_seen);
 	}
 }
 
-static double length(const struct piece *p)
+static double length(const struct off_cpu_piece *p)
 {
 	return (double)(p->end_ns - p->start_ns);
 }
 
-/* Shares by weight, but gives no piece more than its length; returns the rest. */
-static double share_out(struct piece *pieces, size_t cnt, double ns)
+double off_cpu_share_out(struct off_cpu_piece *pieces, size_t cnt, double ns)
 {
 	for (int round = 0; round < ROUNDS && ns >= 1; round++) {
 		double weights = 0, rest = ns;
@@ -227,7 +218,7 @@ static double fill_the_only_room(struct placing *p, double ns)
 	for (size_t i = 0; i < p->pieces.cnt; i++)
 		rooms += length(&p->pieces.items[i]) - p->pieces.items[i].taken_ns;
 	for (size_t i = 0; i < p->pieces.cnt; i++) {
-		struct piece *piece = &p->pieces.items[i];
+		struct off_cpu_piece *piece = &p->pieces.items[i];
 		double room = length(piece) - piece->taken_ns, least = ns - (rooms - room);
 
 		if (least > 0) {
@@ -249,7 +240,7 @@ static void add_span(struct placing *p, int64_t start_ns, int64_t end_ns, enum t
 static void tell_pieces(struct placing *p)
 {
 	for (size_t i = 0; i < p->pieces.cnt; i++) {
-		const struct piece *piece = &p->pieces.items[i];
+		const struct off_cpu_piece *piece = &p->pieces.items[i];
 		int64_t ns = (int64_t)(piece->taken_ns + 0.5), first_ns = 0;
 
 		if (piece->at_start)
@@ -276,11 +267,11 @@ static double place_between(struct placing *p, const struct raw_account *from, c
 	add_pieces(p, from, to);
 	for (size_t k = 0; k < p->pieces.cnt; k++)
 		p->pieces.items[k].is_left_out = !p->pieces.items[k].at_start && !p->pieces.items[k].at_end;
-	ns = share_out(p->pieces.items, p->pieces.cnt, ns);
+	ns = off_cpu_share_out(p->pieces.items, p->pieces.cnt, ns);
 	choose(p, arrival_cnt + 1);
-	ns = share_out(p->pieces.items, p->pieces.cnt, ns);
+	ns = off_cpu_share_out(p->pieces.items, p->pieces.cnt, ns);
 	choose(p, UINT64_MAX);
-	ns = share_out(p->pieces.items, p->pieces.cnt, ns);
+	ns = off_cpu_share_out(p->pieces.items, p->pieces.cnt, ns);
 	if (ns >= 1)
 		ns = fill_the_only_room(p, ns);
 	tell_pieces(p);
@@ -327,20 +318,20 @@ static double place_runnable(struct placing *p, size_t gap_at, const struct raw_
 			const struct span *s = &p->t->spans.items[span];
 
 			if (s->start_ns > at_ns)
-				VEC_ADD(&p->pieces, (struct piece){ at_ns, s->start_ns, .gap = i });
+				VEC_ADD(&p->pieces, (struct off_cpu_piece){ at_ns, s->start_ns, .gap = i });
 			if (s->end_ns > at_ns)
 				at_ns = s->end_ns;
 			if (s->end_ns > end_ns)
 				break;
 		}
 		if (at_ns < end_ns)
-			VEC_ADD(&p->pieces, (struct piece){ at_ns, end_ns, .gap = i });
+			VEC_ADD(&p->pieces, (struct off_cpu_piece){ at_ns, end_ns, .gap = i });
 	}
 	for (size_t i = 0; i < p->pieces.cnt; i++)
 		p->pieces.items[i].weight = length(&p->pieces.items[i]);
-	ns = share_out(p->pieces.items, p->pieces.cnt, ns);
+	ns = off_cpu_share_out(p->pieces.items, p->pieces.cnt, ns);
 	for (size_t i = 0; i < p->pieces.cnt; i++) {
-		const struct piece *piece = &p->pieces.items[i];
+		const struct off_cpu_piece *piece = &p->pieces.items[i];
 		int64_t start_ns = piece->start_ns + (int64_t)((length(piece) - piece->taken_ns) / 2);
 		int64_t room_ns = piece->end_ns - start_ns, taken_ns = (int64_t)piece->taken_ns;	/* a length is rounded, in double */
 
@@ -477,6 +468,7 @@ static void place_stretch(struct placing *p, size_t i, size_t end, bool is_exact
 {
 	const struct raw_account *a = p->t->accounts.items;
 	int64_t delay_ns = (int64_t)(a[end].delay_ns - a[i].delay_ns), told, least_ns, unknown_ns, off_ns;
+	double share;
 
 	p->first_span = p->t->spans.cnt;
 	unknown_ns = find_unaccounted(p, i, end, &told);
@@ -487,8 +479,12 @@ static void place_stretch(struct placing *p, size_t i, size_t end, bool is_exact
 	if (unknown_ns)
 		place_unknown(p, i, end, unknown_ns);
 	off_ns -= unknown_ns;
-	if (off_ns >= least_ns && delay_ns > 0)
-		place_run_queue(p, i, end, off_ns < delay_ns ? (double)off_ns / (double)delay_ns : 1);
+	if (delay_ns <= 0)
+		return;
+	share = (double)within(off_ns, 0, delay_ns) / (double)delay_ns;
+	if (off_ns >= least_ns)
+		place_run_queue(p, i, end, share);
+	off_cpu_wake(p->t, i, end, 1 - share, p->kinds);
 }
 
 /* Sorts the spans by time, and joins equal ones that touch. */
@@ -513,9 +509,9 @@ static void tidy_spans(struct off_cpu_thread *t)
 	t->spans.cnt = cnt;
 }
 
-void off_cpu_place(struct off_cpu_thread *t, const struct off_cpu_seen *seen)
+void off_cpu_place(struct off_cpu_thread *t, const struct off_cpu_seen *seen, const struct off_cpu_kinds *kinds)
 {
-	struct placing p = { .t = t, .seen = seen };
+	struct placing p = { .t = t, .seen = seen, .kinds = kinds };
 	size_t from = 0;
 
 	if (t->busy.cnt < 2)

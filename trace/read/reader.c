@@ -28,8 +28,10 @@ void sid_history_release(struct sid_history *line)
 
 void offs_release(struct reading *rd)
 {
-	for (size_t i = 0; rd->offs && i < rd->raw.threads.cnt; i++)
+	for (size_t i = 0; rd->offs && i < rd->raw.threads.cnt; i++) {
 		free((void *)rd->offs[i].items);
+		free((void *)rd->offs[i].wakes);
+	}
 	free(rd->offs);
 	rd->offs = NULL;
 }

@@ -18,9 +18,16 @@ struct blocked {
 	int64_t start_ns, end_ns;
 };
 
+/* The thread was back from a wait at end_ns, but could have run from ready_ns on. */
+struct off_cpu_wake {
+	int64_t end_ns, ready_ns;
+};
+
 struct spans {				/* of a thread, by time */
 	const struct span *items;	/* trace/read/off_cpu.h */
 	size_t cnt;
+	const struct off_cpu_wake *wakes;	/* of waits */
+	size_t wake_cnt;
 };
 
 struct sid_history {
@@ -40,7 +47,7 @@ struct reading {
 	const struct reader_options *options;
 	struct trace *t;		/* the trace being built */
 	struct sid_history *histories;	/* by thread */
-	struct spans *offs;		/* by thread: time off the CPU outside of waits; NULL: none is known */
+	struct spans *offs;		/* by thread: when it was off the CPU as its records do not tell; NULL: unknown */
 	struct number_meaning *meanings;	/* by fid, of raw.functions; in raw.arena */
 	int64_t before_ns;		/* windows (stream.h): when the one before ended; else INT64_MIN */
 	int64_t until_ns;		/* ... when this one ends; else INT64_MAX */

@@ -218,7 +218,7 @@ static void add_segment(struct reading *rd, struct holes *h, uint32_t thread, ui
 static void add_told(struct reading *rd, struct holes *holes, uint32_t thread, uint64_t sid, int64_t start_ns,
 		     int64_t end_ns)
 {
-	struct spans none = { NULL, 0 }, *offs = rd->offs ? &rd->offs[thread] : &none;
+	struct spans none = { .cnt = 0 }, *offs = rd->offs ? &rd->offs[thread] : &none;
 	size_t at = partition_point(i, offs->cnt, offs->items[i].end_ns <= start_ns);
 
 	for (; at < offs->cnt && offs->items[at].start_ns < end_ns; at++) {
@@ -264,22 +264,41 @@ static const struct wait *latest_woken(const struct wait *waits, size_t cnt)
 	return latest;
 }
 
-static void add_wakeup(struct reading *rd, uint32_t thread, const struct wait *waits, size_t cnt)
+/* When the thread could run again after a wait, by its accounts; the wait's end: they do not say. */
+static int64_t ready_ns(const struct reading *rd, uint32_t thread, int64_t start_ns, int64_t end_ns)
+{
+	const struct spans *offs = rd->offs ? &rd->offs[thread] : NULL;
+	size_t at = offs ? partition_point(i, offs->wake_cnt, offs->wakes[i].end_ns < end_ns) : 0;
+	int64_t ns = offs && at < offs->wake_cnt && offs->wakes[at].end_ns == end_ns ? offs->wakes[at].ready_ns : end_ns;
+
+	return ns > start_ns ? ns : end_ns;
+}
+
+/* The thread that the waker's number means, or TID_NOBODY. */
+static uint64_t tid_of_waker(struct reading *rd, uint32_t thread, const struct wait *latest)
 {
 	const struct raw_thread *self = &rd->raw.threads.items[thread], *waker;
-	const struct wait *latest = latest_woken(waits, cnt);
 
 	if (!latest)
-		return;
-	if (latest->waker == WAKER_TIME_OUT) {
-		VEC_ADD(&rd->t->wakeups, (struct wakeup){ self->tid, TID_TIMER, latest->woken_ns });
-		return;
-	}
+		return TID_NOBODY;
+	if (latest->waker == WAKER_TIME_OUT)
+		return TID_TIMER;
 	waker = find_waker(&rd->raw, latest->waker, latest->woken_ns);
 	if (waker == self || (!waker && !(latest->waker & 1)))
-		return;
-	VEC_ADD(&rd->t->wakeups, (struct wakeup){ self->tid,
-		waker ? waker->tid : latest->waker >> 1, latest->woken_ns });
+		return TID_NOBODY;
+	return waker ? waker->tid : latest->waker >> 1;
+}
+
+static void add_wakeup(struct reading *rd, uint32_t thread, const struct wait *waits, size_t cnt)
+{
+	const struct wait *latest = latest_woken(waits, cnt);
+	uint64_t waker = tid_of_waker(rd, thread, latest);
+	int64_t ready = ready_ns(rd, thread, waits[0].start_ns, waits[0].end_ns);
+
+	if (waker != TID_NOBODY && latest->woken_ns < ready)
+		ready = latest->woken_ns;
+	if (waker != TID_NOBODY || ready < waits[0].end_ns)
+		VEC_ADD(&rd->t->wakeups, (struct wakeup){ rd->raw.threads.items[thread].tid, waker, ready });
 }
 
 /* Adds the outermost wait, cut by the holders of the lock; add_wakeup() adds the wake-up of the last part. */
