@@ -73,7 +73,7 @@ void project_shorten_paths(struct project *p)
 	}
 }
 
-int recorded_options_read(struct recorded_options *ret, struct diag *reterr)
+int recorded_options_read(struct recorded_options *ret, const char *kernel, struct diag *reterr)
 {
 	int r = project_config(&ret->config, reterr);
 
@@ -87,6 +87,8 @@ int recorded_options_read(struct recorded_options *ret, struct diag *reterr)
 			VEC_ADD(&ret->inner, ret->config.intervals.items[i].name);
 	ret->reader.inner = ret->inner.items;
 	ret->reader.inner_cnt = ret->inner.cnt;
+	ret->reader.kernel_knows = kernel;
+	ret->reader.knows_no_wakes = kernel && kernel_kind_of(kernel).is_reduced;
 	return 0;
 }
 
@@ -129,12 +131,11 @@ int recorded_complete(struct store *s, const struct recorded_options *o, const c
 	return 0;
 }
 
-static int read_recorded(struct store *s, const char *path, bool kernel_knows, struct trace **ret, struct diag *reterr)
+static int read_recorded(struct store *s, const char *path, const char *kernel, struct trace **ret, struct diag *reterr)
 {
 	_cleanup_(recorded_options_release) struct recorded_options o = { .config = { 0 } };
-	int r = recorded_options_read(&o, reterr);
+	int r = recorded_options_read(&o, kernel, reterr);
 
-	o.reader.kernel_knows = kernel_knows;
 	if (r == 0)
 		r = trace_read(path, &o.reader, ret, reterr);
 	return r < 0 ? r : recorded_complete(s, &o, path, *ret, reterr);
@@ -160,7 +161,7 @@ static int read_without_kernel(struct store *s, const char *path, struct trace *
 	struct trace *t = NULL;
 
 	trace_free(TAKE_PTR(*ret));
-	if (read_recorded(s, path, false, &t, &other) < 0 || !t->intervals.cnt) {
+	if (read_recorded(s, path, NULL, &t, &other) < 0 || !t->intervals.cnt) {
 		trace_free(t);
 		return damage;
 	}

@@ -31,7 +31,8 @@ struct recorded_options {
 	VEC(const char *) inner;
 	struct reader_options reader;
 };
-int recorded_options_read(struct recorded_options *ret, struct diag *reterr);
+/* kernel: the file of the kernel's side, or NULL. */
+int recorded_options_read(struct recorded_options *ret, const char *kernel, struct diag *reterr);
 void recorded_options_release(struct recorded_options *o);
 /* Adds the project's call graph. */
 int recorded_complete(struct store *s, const struct recorded_options *o, const char *path, struct trace *t,

@@ -137,7 +137,7 @@ static int open_stream(struct part_reader *p, const struct reader_options *o, co
 	struct kernel_trace k = { .arena = NULL };
 	int r;
 
-	if (p->part->kernel && kernel_has_exchanges(p->part->kernel))	/* whose stacks and requests are looked up from all sides */
+	if (p->part->kernel && kernel_kind_of(p->part->kernel).has_exchanges)	/* whose stacks and requests are looked up from all sides */
 		return TRACE_STREAM_UNFIT;
 	r = open_trace(p, o, to, reterr);
 	if (r < 0 || !p->part->kernel)
@@ -165,9 +165,8 @@ static int take_stream(struct run_windows *w, struct part_reader *p, const struc
 {
 	_cleanup_(recorded_options_release) struct recorded_options o = { .config = { 0 } };
 	struct trace *names;
-	int r = recorded_options_read(&o, reterr);
+	int r = recorded_options_read(&o, p->part->kernel, reterr);
 
-	o.reader.kernel_knows = p->part->kernel;
 	if (r == 0)
 		r = open_stream(p, &o.reader, to, reterr);
 	if (r < 0)

@@ -115,8 +115,11 @@ struct kernel_trace {
 
 /* k is zeroed; kernel_release() in any case. */
 int kernel_read(struct kernel_trace *k, const char *path, struct diag *reterr);
-/* Whether exchanges were recorded, from its first block; false also if that cannot be read. */
-bool kernel_has_exchanges(const char *path);
+/* Of what its first block says; all false if that cannot be read. */
+struct kernel_kind {
+	bool is_reduced, has_exchanges;	/* as of struct kernel_trace */
+};
+struct kernel_kind kernel_kind_of(const char *path);
 void kernel_release(struct kernel_trace *k);
 
 /* The same for windows: reads no stacks, and keeps offs in a file of TMPDIR if there are many.  k->take_off

@@ -126,6 +126,8 @@ static void refine_wakeup(struct kernel_merging *m, size_t wakeup_cnt, const str
 	bool is_known, is_untimed = w && w->time_ns == s->end_ns;
 	uint64_t waker;
 
+	if (is_untimed && o->in_ns > s->start_ns && o->in_ns < s->end_ns)
+		w->time_ns = o->in_ns;		/* where the wait will end */
 	if (!(o->flags & OFF_WOKEN) || o->woken_ns <= s->start_ns || o->woken_ns > s->end_ns)
 		return;
 	is_known = kernel_waker(&m->threads, o, &waker);

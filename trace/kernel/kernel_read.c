@@ -13,6 +13,7 @@
 #include "trace/blocks.h"
 #include "trace/encode.h"
 #include "trace/kernel/kernel.h"
+#include "trace/kernel/kernel_merging.h"
 
 enum { NAME_MAX_BYTES = 64 };
 #define NS_MAX (INT64_MAX / 4)
@@ -448,20 +449,18 @@ static void find_span(struct kernel_trace *k)
 			k->end_ns = k->lives.items[i].ns;
 }
 
-bool kernel_has_exchanges(const char *path)
+struct kernel_kind kernel_kind_of(const char *path)
 {
 	struct diag none = DIAG_INIT;
 	struct kernel_trace k = { .arena = arena_new() };
 	struct blocks b;
-	bool ret;
 	int err = blocks_open(&b, path, KERNEL_MAGIC, KERNEL_VERSION, &none);
 
 	if (!err && blocks_next(&b, &err, &none) && !err && b.kind == KERNEL_BEGIN)
 		decode_block(&k, &b, &none);
-	ret = k.has_exchanges;
 	blocks_close(&b);
 	kernel_release(&k);
-	return ret;
+	return (struct kernel_kind){ k.reduced, k.has_exchanges };
 }
 
 int kernel_read(struct kernel_trace *k, const char *path, struct diag *reterr)

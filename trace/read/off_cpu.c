@@ -515,6 +515,7 @@ static void place_all(struct finding *f)
 	struct off_cpu_seen seen = { .looks = map_new(), .asleep = map_new() };
 	struct off_cpu_kinds kinds = { .places = map_new() };
 	size_t cnt = f->rd->raw.threads.cnt;
+	bool kernel_knows = f->rd->options && f->rd->options->kernel_knows;	/* all but the wakes */
 
 	f->rd->offs = xcalloc(cnt + 1, sizeof(*f->rd->offs));
 	see_all(f, &seen, &kinds);
@@ -524,9 +525,11 @@ static void place_all(struct finding *f)
 		if (!t->is_wanted)
 			continue;
 		off_cpu_place(t, &seen, &kinds);
-		add_sums(f->rd, t);
-		f->rd->offs[i].items = TAKE_PTR(t->spans.items);
-		f->rd->offs[i].cnt = t->spans.cnt;
+		if (!kernel_knows) {
+			add_sums(f->rd, t);
+			f->rd->offs[i].items = TAKE_PTR(t->spans.items);
+			f->rd->offs[i].cnt = t->spans.cnt;
+		}
 		f->rd->offs[i].wakes = TAKE_PTR(t->wakes.items);
 		f->rd->offs[i].wake_cnt = t->wakes.cnt;
 	}

@@ -35,6 +35,12 @@ struct waited {
 void waited_add(struct waited *w, uint64_t start, uint64_t end);
 void waited_release(struct waited *w);
 
+/* Whether accounts say something that the kernel's side does not. */
+static inline bool off_cpu_is_wanted(const struct reader_options *o)
+{
+	return !o || !o->kernel_knows || o->knows_no_wakes;
+}
+
 /*
  * The spans of each thread (rd->offs) and their sums (rd->t->off_cpu).  Reads the trace again, but only if
  * some thread's accounts disagree with its records.  waited_ns: per thread.  rd->raw's accounts are in ticks,

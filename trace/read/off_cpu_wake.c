@@ -107,13 +107,12 @@ typedef VEC(struct off_cpu_piece) piece_list;
 static struct off_cpu_piece piece_of(const struct off_cpu_wait *w, size_t number, const struct off_cpu_kind *kind,
 				     const struct raw_account *look)
 {
-	struct off_cpu_piece p = { .start_ns = w->start_ns + kind->low_ns, .end_ns = w->end_ns, .gap = number };
-	int64_t more_ns = w->end_ns - w->start_ns - kind->median_ns;
+	int64_t length_ns = w->end_ns - w->start_ns, more_ns = length_ns - kind->median_ns;
+	struct off_cpu_piece p = { .end_ns = w->end_ns, .gap = number };
 
+	p.start_ns = length_ns > kind->low_ns ? w->start_ns + kind->low_ns : w->end_ns;
 	if (look->is_off && look->ns > p.start_ns)
-		p.start_ns = look->ns;
-	if (p.start_ns > p.end_ns)
-		p.start_ns = p.end_ns;
+		p.start_ns = look->ns < p.end_ns ? look->ns : p.end_ns;
 	p.weight = more_ns > 0 ? (double)more_ns / (double)(kind->median_ns + 1) : 0;
 	return p;
 }

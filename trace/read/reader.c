@@ -43,9 +43,9 @@ static int find_offs(struct reading *rd, const char *path, struct diag *reterr)
 	_cleanup_(freep) struct waited *waited = xcalloc(cnt + 1, sizeof(*waited));
 	_cleanup_(freep) uint64_t *waited_ns = xcalloc(cnt + 1, sizeof(*waited_ns));
 
-	if (rd->options && rd->options->kernel_knows)
+	if (!off_cpu_is_wanted(rd->options))
 		cpu_use_sum_accounts(&rd->raw, &rd->t->off_cpu);
-	if (!rd->raw.accounts.cnt || (rd->options && rd->options->kernel_knows))
+	if (!rd->raw.accounts.cnt || !off_cpu_is_wanted(rd->options))
 		return 0;
 	for (size_t i = 0; i < rd->raw.events.cnt; i++) {
 		const struct raw_event *e = &rd->raw.events.items[i];

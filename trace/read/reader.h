@@ -22,7 +22,8 @@ struct name_alias {
 struct reader_options {
 	const struct name_alias *aliases;
 	size_t alias_cnt;
-	bool kernel_knows;		/* times off the CPU are recorded, so accounts say nothing new */
+	bool kernel_knows;		/* times off the CPU are recorded, so accounts say nothing new of these */
+	bool knows_no_wakes;		/* ... but not when a thread could run again (recorder/reduced.h) */
 	const char *const *inner;	/* intervals whose innermost counts, where they nest */
 	size_t inner_cnt;
 };

@@ -176,9 +176,9 @@ int trace_stream_open(const char *path, const struct reader_options *o, struct t
 		return TRACE_STREAM_UNFIT;
 	number_threads(&s->rd.raw);
 	stream_take_cpu_use(s);
-	if (o && o->kernel_knows)
+	if (!off_cpu_is_wanted(o))
 		cpu_use_sum_accounts(&s->rd.raw, &s->rd.t->off_cpu);
-	if (s->index.waited_ns.cnt && !(o && o->kernel_knows))
+	if (s->index.waited_ns.cnt && off_cpu_is_wanted(o))
 		r = off_cpu_find(&s->rd, path, s->index.waited_ns.items, reterr);
 	if (r)
 		return r;

@@ -67,7 +67,7 @@ static void test_untimed(void **state)
 		"segment 7 1 0 10 running\nsegment 7 1 10 28 io\nsegment 7 1 28 30 running\nsegment 7 1 30 40 running\n"
 		"segment 7 1 40 68 io\nsegment 7 1 68 70 running\nsegment 7 1 70 71 running\nsegment 7 1 71 88 io\n"
 		"segment 7 1 88 90 running\nsegment 7 1 90 100 running\n"
-		"wakeup 7 9 16\nwakeup 7 9 47\nwakeup 7 9 90\n");
+		"wakeup 7 9 16\nwakeup 7 9 47\nwakeup 7 9 88\n");
 }
 
 /* Kept from the CPU while it writes, without blocking, also still when the call is over; and before it blocks. */
