@@ -46,6 +46,7 @@ static const struct column call_columns[] = {
 	COL_64(struct resolved_call, callee),
 	COL_TEXT(struct resolved_call, call_site),
 	COL_BOOL(struct resolved_call, may),
+	COL_BOOL(struct resolved_call, is_tail),
 };
 
 static const struct column observed_columns[] = {
@@ -181,8 +182,7 @@ static int add_call(struct project *p, const void *row, void *indexes)
 
 	if (!map_get(indexes, c->caller, &caller) || !map_get(indexes, c->callee, &callee))
 		return -EBADMSG;
-	VEC_ADD(&p->calls, (struct project_call){ (uint32_t)caller, (uint32_t)callee, c->call_site,
-						  c->may, false });
+	VEC_ADD(&p->calls, (struct project_call){ (uint32_t)caller, (uint32_t)callee, c->call_site, c->may, false, c->is_tail });
 	return 0;
 }
 
@@ -193,8 +193,7 @@ static int add_observed(struct project *p, const void *row, void *indexes)
 
 	if (!map_get(indexes, c->caller, &caller) || !map_get(indexes, c->callee, &callee))
 		return -EBADMSG;
-	VEC_ADD(&p->calls, (struct project_call){ (uint32_t)caller, (uint32_t)callee, NULL, false,
-						  true });
+	VEC_ADD(&p->calls, (struct project_call){ (uint32_t)caller, (uint32_t)callee, NULL, false, true, false });
 	return 0;
 }
 

@@ -159,14 +159,20 @@ static void mark_address_taken(struct resolver *r, const struct unit *u)
 	chains_release(&local);
 }
 
-static void add_call(struct resolver *r, uint64_t caller, uint64_t callee, const char *site, bool may)
+struct origin {				/* of a call */
+	uint64_t caller;
+	const char *site;
+	bool is_tail;
+};
+
+static void add_call(struct resolver *r, const struct origin *from, uint64_t callee, bool may)
 {
-	VEC_ADD(&r->out->calls, (struct resolved_call){ caller, callee, site, may });
+	VEC_ADD(&r->out->calls, (struct resolved_call){ from->caller, callee, from->site, may, from->is_tail });
 }
 
 /* Adds calls through a pointer, or to a name: to every function of the chain; type: only those of that type, NULL: all. */
-static bool add_chain(struct resolver *r, const struct chains *c, const char *name, const char *type, uint64_t caller,
-		      const char *site, bool may)
+static bool add_chain(struct resolver *r, const struct chains *c, const char *name, const char *type,
+		      const struct origin *from, bool may)
 {
 	bool added = false;
 
@@ -175,7 +181,7 @@ static bool add_chain(struct resolver *r, const struct chains *c, const char *na
 
 		if (type && strcmp(type, nonnull(f->type)) != 0)
 			continue;
-		add_call(r, caller, f->key, site, may);
+		add_call(r, from, f->key, may);
 		added = true;
 	}
 	return added;
@@ -183,9 +189,8 @@ static bool add_chain(struct resolver *r, const struct chains *c, const char *na
 
 /* Callees in the unit itself; false if it has none of that name. */
 static bool add_local(struct resolver *r, const struct unit *u, const struct chains *local,
-		      const struct scan_call *call, const char *site)
+		      const struct scan_call *call, const struct origin *from)
 {
-	uint64_t caller = u->functions.items[call->caller].key;
 	bool added = false;
 
 	for (uint32_t i = chains_first(local, call->callee); i != END; i = local->next.items[i]) {
@@ -194,22 +199,22 @@ static bool add_local(struct resolver *r, const struct unit *u, const struct cha
 		if (call->callee_file && (call->callee_line != f->line ||
 					  strcmp(call->callee_file, nonnull(f->file)) != 0))
 			continue;
-		add_call(r, caller, f->key, site, false);
+		add_call(r, from, f->key, false);
 		added = true;
 	}
 	return added;
 }
 
 /* A call through a pointer, or a wrapper as std::function: to functions of that type, and lambdas that take the same. */
-static void add_pointed(struct resolver *r, const char *type, uint64_t caller, const char *site)
+static void add_pointed(struct resolver *r, const char *type, const struct origin *from)
 {
 	const char *parameters = type ? strchr(type, '(') : NULL;
 
 	if (!parameters)
 		return;
-	add_chain(r, &r->by_type, type, NULL, caller, site, true);
+	add_chain(r, &r->by_type, type, NULL, from, true);
 	if (!starts_with(type, "virtual "))
-		add_chain(r, &r->by_type, arena_printf(r->out->arena, "{lambda} %s", parameters), NULL, caller, site, true);
+		add_chain(r, &r->by_type, arena_printf(r->out->arena, "{lambda} %s", parameters), NULL, from, true);
 }
 
 static void resolve_call(struct resolver *r, const struct unit *u, const struct chains *local,
@@ -218,7 +223,7 @@ static void resolve_call(struct resolver *r, const struct unit *u, const struct 
 	uint64_t caller = u->functions.items[call->caller].key;
 	_cleanup_(freep) char *site = xasprintf("%s:%" PRIu32, path_base(nonnull(call->file)),
 						call->line);
-	const char *kept;
+	struct origin from;
 	uint64_t hash = hash_str(hash_u64(0, caller), site);
 	uint64_t *seen;
 
@@ -230,16 +235,16 @@ static void resolve_call(struct resolver *r, const struct unit *u, const struct 
 	seen = map_slot(r->seen, hash);
 	if ((*seen)++)
 		return;
-	kept = arena_strdup(r->out->arena, site);
+	from = (struct origin){ caller, arena_strdup(r->out->arena, site), call->is_tail };
 	if (!call->callee) {
-		add_pointed(r, call->type, caller, kept);
+		add_pointed(r, call->type, &from);
 		return;
 	}
-	if ((call->callee_file || call->callee_static) && add_local(r, u, local, call, kept))
+	if ((call->callee_file || call->callee_static) && add_local(r, u, local, call, &from))
 		return;
 	/* The overload that is meant; in C a function may be declared differently from its definition. */
-	if (!call->callee_static && !(call->type && add_chain(r, &r->by_name, call->callee, call->type, caller, kept, false)))
-		add_chain(r, &r->by_name, call->callee, NULL, caller, kept, false);
+	if (!call->callee_static && !(call->type && add_chain(r, &r->by_name, call->callee, call->type, &from, false)))
+		add_chain(r, &r->by_name, call->callee, NULL, &from, false);
 }
 
 /*

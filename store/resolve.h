@@ -14,12 +14,13 @@ struct resolved_call {
 	uint64_t caller, callee;	/* keys */
 	const char *call_site;		/* "server.c:28" */
 	bool may;			/* through a pointer */
+	bool is_tail;			/* as of struct scan_call */
 };
 
 struct resolved {
 	struct arena *arena;
 	VEC(struct scan_function) functions;	/* one per key; strings belong to the units */
-	VEC(struct resolved_call) calls;	/* no two equal, except in may */
+	VEC(struct resolved_call) calls;	/* no two equal, except in may and is_tail */
 };
 
 /* list must outlive the result. */

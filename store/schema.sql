@@ -55,6 +55,7 @@ CREATE TABLE IF NOT EXISTS call (			-- static call graph
 	callee		INTEGER NOT NULL REFERENCES function(key),
 	call_site	TEXT NOT NULL,		-- "server.c:28"
 	may		INTEGER NOT NULL,	-- 1: through a pointer of the callee's type
+	tail		INTEGER NOT NULL,	-- 1: the caller's span ends before it
 	PRIMARY KEY (caller, callee, call_site)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS call_by_callee ON call(callee);

@@ -41,14 +41,14 @@ static const char *const texts[] = {
 		" address_taken, releases, probed, skipped, type, no_return)"
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
 	[STMT_CALL_INSERT] =
-		"INSERT INTO call(caller, callee, call_site, may) VALUES (?1, ?2, ?3, ?4)"
-		" ON CONFLICT DO UPDATE SET may = min(may, excluded.may)",
+		"INSERT INTO call(caller, callee, call_site, may, tail) VALUES (?1, ?2, ?3, ?4, ?5)"
+		" ON CONFLICT DO UPDATE SET may = min(may, excluded.may), tail = max(tail, excluded.tail)",
 	[STMT_UNITS_READ] = "SELECT object, source, directory, untouched, misread FROM unit ORDER BY object",
 	[STMT_FUNCTIONS_READ] =
 		"SELECT key, name, file, line, end_line, is_static, is_inline, address_taken,"
 		" releases, probed, skipped, type, no_return FROM function ORDER BY file, line, name, key",
 	[STMT_CALLS_READ] =
-		"SELECT caller, callee, call_site, may FROM call"
+		"SELECT caller, callee, call_site, may, tail FROM call"
 		" ORDER BY caller, callee, call_site",
 	[STMT_OBSERVED_INSERT] =
 		"INSERT OR IGNORE INTO observed_call(run, caller, callee) VALUES (?1, ?2, ?3)",

@@ -51,6 +51,7 @@ struct project_call {
 	const char *call_site;		/* "server.c:28"; NULL if unknown (observed) */
 	bool may;			/* through a pointer */
 	bool observed;			/* not in the sources, but seen in a run */
+	bool is_tail;			/* the caller's span ends before it: a trace has it as a call of the caller's caller */
 };
 struct project_unit {
 	const char *object, *source;

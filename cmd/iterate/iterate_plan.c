@@ -4,6 +4,12 @@
  *
  * A call through a pointer that may lead to n functions counts as 1/n of a call of each.
  *
+ * A function whose span ends before a call in tail position takes no time of that call's: its callee stands beside it.  So the callee
+ * counts as one of the function's callers, too:
+ *
+ *	call() { c->proc(c); ...}	sortCommand() { sortCommandGeneric(c, 0); }
+ *	sortCommandGeneric, without a probe, is in call's own time: whoever asks what call calls is told of both
+ *
  * Calls inside a blocking function of [sync] are not followed: its wait is explained by the thread that released it,
  * not by the semaphore inside.
  */
@@ -12,6 +18,7 @@
 
 #include "base/banned.h"
 #include "base/map.h"
+#include "base/search.h"
 #include "cmd/iterate/iterate_plan.h"
 #include "project/build/choose_plan.h"
 
@@ -43,6 +50,47 @@ static void add_calls(const struct project *p, const primitives *sync, struct it
 			continue;
 		VEC_ADD(&ret->calls, (struct refine_call){ c->caller, c->callee, weight });
 	}
+}
+
+typedef VEC(uint32_t) indexes;
+
+/* Adds what the function hands over to as calls of from's caller, and to todo. */
+static void add_handed_over(const struct project *p, const struct refine_call *from, uint32_t function, struct map *known,
+			    struct iterate_graph *ret, indexes *todo)
+{
+	size_t i = partition_point(k, p->calls.cnt, p->calls.items[k].caller < function);
+
+	for (; i < p->calls.cnt && p->calls.items[i].caller == function; i++) {
+		const struct project_call *c = &p->calls.items[i];
+
+		if (!c->is_tail || c->may || (*map_slot(known, (uint64_t)from->caller << 32 | c->callee))++)
+			continue;
+		VEC_ADD(&ret->calls, (struct refine_call){ from->caller, c->callee, from->weight });
+		VEC_ADD(todo, c->callee);
+	}
+}
+
+/* Not what a pointer may lead to: that may be hundreds. */
+static void add_all_handed_over(const struct project *p, const primitives *sync, struct iterate_graph *ret)
+{
+	_cleanup_(map_freep) struct map *known = map_new();
+	indexes todo = { NULL, 0, 0 };
+	size_t cnt = ret->calls.cnt;
+
+	for (size_t i = 0; i < cnt; i++)
+		*map_slot(known, (uint64_t)ret->calls.items[i].caller << 32 | ret->calls.items[i].callee) = 1;
+	for (size_t i = 0; i < cnt; i++) {
+		const struct refine_call from = ret->calls.items[i];
+
+		VEC_ADD(&todo, from.callee);
+		while (todo.cnt) {
+			uint32_t function = todo.items[--todo.cnt];
+
+			if (!blocks(p, function, sync))
+				add_handed_over(p, &from, function, known, ret, &todo);
+		}
+	}
+	VEC_RELEASE(&todo);
 }
 
 /* Its address is passed to pthread_create() or the like: it has a thread's type, or a library's, and the project does
@@ -81,6 +129,7 @@ void iterate_graph_make(const struct project *p, const struct config *c, const p
 		};
 	}
 	add_calls(p, sync, ret);
+	add_all_handed_over(p, sync, ret);
 	ret->project = (struct refine_project){ ret->functions, p->functions.cnt,
 						ret->calls.items, ret->calls.cnt };
 }

@@ -282,6 +282,7 @@ static void scan_call(struct instrumenting *in, const struct parsed_call *c, str
 	s->caller = (uint32_t)c->caller;
 	s->file = arena_strdup(u->arena, at.file);
 	s->line = at.line;
+	s->offset = c->offset;
 	s->callee = c->callee ? arena_strdup(u->arena, c->callee) : NULL;
 	s->callee_static = c->callee_static;
 	if (c->callee_body && map_get(bodies, c->callee_body, &callee)) {

@@ -289,6 +289,16 @@ static void add_tails(struct instrumenting *in, const struct graph *g, bool accu
 	}
 }
 
+static void mark_calls(struct instrumenting *in)
+{
+	for (size_t i = 0; i < in->tails.cnt; i++)
+		for (size_t c = 0; c < in->unit->calls.cnt; c++) {
+			struct scan_call *call = &in->unit->calls.items[c];
+
+			call->is_tail |= call->caller == in->tails.items[i].function && call->offset == in->tails.items[i].start;
+		}
+}
+
 void find_tail_calls(struct instrumenting *in)
 {
 	const struct parsed *p = in->parsed;
@@ -307,6 +317,7 @@ void find_tail_calls(struct instrumenting *in)
 	keep_circles(&loops);
 	add_tails(in, &tails, false);
 	add_tails(in, &loops, true);
+	mark_calls(in);
 	if (x.jumps && keeps_frames(in)) {
 		leave_out(in, &near, false);
 		leave_out(in, &loops, true);

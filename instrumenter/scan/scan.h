@@ -56,6 +56,9 @@ struct scan_call {			/* direct call inside the project, or of SCAN_MARK */
 	uint32_t line;
 	const char *type;		/* call through a pointer: callee NULL, canonical function type; in C++ also
 					 * that of a callee that another unit defines */
+	bool is_tail;			/* the caller's span ends before it (struct scan_tail), so in a trace it is a call of the
+					 * caller's caller */
+	size_t offset;			/* in the preprocessed text, while the unit is parsed */
 };
 
 struct scan_place {			/* a directive of vprof.conf that concerns this unit */

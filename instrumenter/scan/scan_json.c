@@ -96,6 +96,8 @@ static json_t *call_value(const struct scan_call *c, const char *file, uint32_t 
 	}
 	if (c->callee_static)
 		json_object_set_new(o, "callee_static", json_true());
+	if (c->is_tail)
+		json_object_set_new(o, "tail", json_true());
 	if (strcmp(c->file, file) != 0)
 		put_text(o, "file", c->file);
 	json_object_set_new(o, "line", json_integer(c->line));
@@ -216,6 +218,7 @@ static struct scan_call get_call(struct reading *r, const json_t *o, const struc
 		.caller = get_number(r, o, "caller"), .callee = get_text(r, o, "callee", false),
 		.callee_file = get_text(r, o, "callee_file", false),
 		.callee_static = json_is_true(json_object_get(o, "callee_static")),
+		.is_tail = json_is_true(json_object_get(o, "tail")),
 		.file = get_text(r, o, "file", false), .line = get_number(r, o, "line"),
 		.type = get_text(r, o, "type", false),
 	};

@@ -77,7 +77,7 @@ static void add_call(struct building *b, uint32_t caller, uint32_t callee, uint3
 	}
 	observed &= *known != 1;
 	*known = observed ? 2 : 1;
-	VEC_ADD(&b->p->calls, (struct project_call){ from, to, site, false, observed });
+	VEC_ADD(&b->p->calls, (struct project_call){ from, to, site, false, observed, false });
 }
 
 static void add_seen_calls(struct building *b)

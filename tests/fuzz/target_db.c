@@ -92,7 +92,7 @@ static const char seed[] =
 	"INSERT INTO unit VALUES ('/p/a.o','/p/a.c','/p',NULL,NULL), ('/p/b.o','/p/b.c','/p','not wanted','/p/b.c:3: x');"
 	"INSERT INTO function VALUES (1,'handle','/p/a.c',1,9,0,0,1,0,1,NULL,'int (void)',0),"
 	" (2,'f','/p/a.c',11,19,1,0,0,1,1,NULL,NULL,0), (3,'g','/p/b.c',1,9,0,1,1,0,0,'variadic','int (void)',1);"
-	"INSERT INTO call VALUES (1,2,'a.c:3',0), (2,3,'a.c:13',1), (3,1,'b.c:2',0);"
+	"INSERT INTO call VALUES (1,2,'a.c:3',0,1), (2,3,'a.c:13',1,0), (3,1,'b.c:2',0,1);"
 	"INSERT INTO observed_call VALUES (1,3,1);"
 	"INSERT INTO iteration VALUES (1,1,'budget',3,1,3,0.01,'f',NULL), (2,1,'budget',4,1,1,0.02,'f, g','closed');"
 	"INSERT INTO iteration_start VALUES (1,'server','budget',3,9,0.05,0.05,1,1);"

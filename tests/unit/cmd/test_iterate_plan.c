@@ -31,7 +31,7 @@ static bool has_call(const primitives *sync, uint32_t caller, uint32_t callee)
 	for (uint32_t i = 0; i < FUNCTION_CNT; i++)
 		VEC_ADD(&p->functions, (struct project_function){ .name = names[i] });
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
-		VEC_ADD(&p->calls, (struct project_call){ calls[i][0], calls[i][1], NULL, false, false });
+		VEC_ADD(&p->calls, (struct project_call){ calls[i][0], calls[i][1], NULL, false, false, false });
 	iterate_graph_make(p, &c, sync, &none, &g);
 	for (size_t i = 0; i < g.calls.cnt; i++)
 		found |= g.calls.items[i].caller == caller && g.calls.items[i].callee == callee;
@@ -72,10 +72,42 @@ static void test_starts(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		VEC_ADD(&p->functions, (struct project_function){ .name = cases[i].name, .type = cases[i].type,
 								  .address_taken = cases[i].address_taken });
-	VEC_ADD(&p->calls, (struct project_call){ 0, 5, NULL, true, false });
+	VEC_ADD(&p->calls, (struct project_call){ 0, 5, NULL, true, false, false });
 	iterate_graph_make(p, &c, &sync, &none, &g);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		assert_int_equal(g.functions[i].start, cases[i].start);
+}
+
+/* run calls sort, whose span ends before it calls generic, which hands over to step, in a circle with generic; sort also calls note. */
+static void test_handed_over(void **state)
+{
+	enum { RUN, SORT, GENERIC, STEP, NOTE, OTHER, CNT };
+	static const struct project_call all[] = {
+		{ RUN, SORT, NULL, false, false, false }, { SORT, GENERIC, NULL, false, false, true },
+		{ SORT, NOTE, NULL, false, false, false }, { SORT, OTHER, NULL, true, false, true },
+		{ GENERIC, STEP, NULL, false, false, true }, { STEP, GENERIC, NULL, false, false, true },
+	};
+	_cleanup_(project_freep) struct project *p = xcalloc(1, sizeof(*p));
+	_cleanup_(iterate_graph_release) struct iterate_graph g;
+	_cleanup_(primitives_release) primitives sync = { 0 };
+	unsigned int cnt[CNT][CNT] = { 0 };
+	struct config c = { 0 };
+	units none = { NULL, 0, 0 };
+
+	(void)state;
+	p->arena = arena_new();
+	for (size_t i = 0; i < CNT; i++)
+		VEC_ADD(&p->functions, (struct project_function){ .name = "f" });
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		VEC_ADD(&p->calls, all[i]);
+	iterate_graph_make(p, &c, &sync, &none, &g);
+	for (size_t i = 0; i < g.calls.cnt; i++)
+		cnt[g.calls.items[i].caller][g.calls.items[i].callee]++;
+	assert_int_equal(cnt[RUN][GENERIC], 1);
+	assert_int_equal(cnt[RUN][STEP], 1);
+	assert_int_equal(cnt[RUN][NOTE] + cnt[RUN][OTHER], 0);
+	assert_int_equal(cnt[SORT][STEP], 1);
+	assert_int_equal(cnt[SORT][GENERIC], 1);
 }
 
 /* In the census, and where few intervals are recorded, all probes stand aside; else those that are dormant. */
@@ -107,7 +139,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sampled),
-		cmocka_unit_test(test_starts),
+		cmocka_unit_test(test_starts), cmocka_unit_test(test_handed_over),
 		cmocka_unit_test(test_waits_are_closed),
 	};
 

@@ -30,7 +30,7 @@ static void make_project(struct project *p)
 			.name = function_names[i], .file = "/s/server.c", .line = 10 * i,
 			.releases = i == FLUSH || i == PARSE });
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
-		VEC_ADD(&p->calls, (struct project_call){ calls[i][0], calls[i][1], NULL, false, false });
+		VEC_ADD(&p->calls, (struct project_call){ calls[i][0], calls[i][1], NULL, false, false, false });
 }
 
 static void drop_project(struct project *p)
@@ -124,7 +124,7 @@ static void make_loop(struct project *p)
 			.end_line = 100 * i + (i == TICK ? 2 : 50), .address_taken = i == RELOAD || i == ON_READABLE,
 			.type = i == RELOAD || i == ON_READABLE ? "void (int, short, void *)" : "void (void)" });
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
-		VEC_ADD(&p->calls, (struct project_call){ calls[i][0], calls[i][1], NULL, false, false });
+		VEC_ADD(&p->calls, (struct project_call){ calls[i][0], calls[i][1], NULL, false, false, false });
 	project_sort_calls(p);
 }
 
@@ -247,6 +247,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_depth_and_wakers), cmocka_unit_test(test_root_by_line),
 		cmocka_unit_test(test_given_names), cmocka_unit_test(test_more_than_have_numbers),
+		cmocka_unit_test(test_beside), cmocka_unit_test(test_folded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

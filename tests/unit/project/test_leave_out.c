@@ -34,7 +34,7 @@ static struct project *sample(void)
 		VEC_ADD(&p->functions, (struct project_function){ .name = names[i],
 								  .no_return = i == DIE });
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
-		VEC_ADD(&p->calls, (struct project_call){ calls[i][0], calls[i][1], NULL, false, false });
+		VEC_ADD(&p->calls, (struct project_call){ calls[i][0], calls[i][1], NULL, false, false, false });
 	return p;
 }
 

@@ -24,12 +24,12 @@ static struct project *sample_project(uint32_t heights[4])
 		VEC_ADD(&p->functions, (struct project_function){
 			.key = i, .name = names[i], .file = i ? "/src/b.c" : "/src/a.c",
 			.line = i * 10 + 1, .probed = i == 2, .skipped = i == 3 ? "naked" : NULL });
-	VEC_ADD(&p->calls, (struct project_call){ 1, 2, "b.c:12", false, false });
-	VEC_ADD(&p->calls, (struct project_call){ 1, 2, "b.c:13", true, false });
-	VEC_ADD(&p->calls, (struct project_call){ 1, 3, "b.c:14", true, false });
-	VEC_ADD(&p->calls, (struct project_call){ 2, 2, "b.c:22", false, false });
-	VEC_ADD(&p->calls, (struct project_call){ 2, 3, "b.c:23", false, false });
-	VEC_ADD(&p->calls, (struct project_call){ 3, 0, NULL, false, true });
+	VEC_ADD(&p->calls, (struct project_call){ 1, 2, "b.c:12", false, false, false });
+	VEC_ADD(&p->calls, (struct project_call){ 1, 2, "b.c:13", true, false, false });
+	VEC_ADD(&p->calls, (struct project_call){ 1, 3, "b.c:14", true, false, false });
+	VEC_ADD(&p->calls, (struct project_call){ 2, 2, "b.c:22", false, false, false });
+	VEC_ADD(&p->calls, (struct project_call){ 2, 3, "b.c:23", false, false, false });
+	VEC_ADD(&p->calls, (struct project_call){ 3, 0, NULL, false, true, false });
 	VEC_ADD(&p->units, (struct project_unit){ "/o/a.o", "/src/a.c", "parse error", NULL });
 	VEC_ADD(&p->units, (struct project_unit){ "/o/b.o", "/src/b.c", NULL, "/src/b.h:7: expected ')'" });
 	for (uint32_t i = 1; i < 4; i++)
