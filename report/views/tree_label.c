@@ -7,8 +7,8 @@
  *	20  … › XLogFlush
  *
  * A line is about the last name, so that one is cut last; of the others the first is kept longest, then those next to
- * the last.  A label that is not a chain first loses its dispensable part: "by pg_fdatasync (sleep)" the wait,
- * "pg_fdatasync (body)" the name, which is in the line above. Only then a name loses its middle.
+ * the last.  A label that is not a chain first loses its dispensable part: "by pg_fdatasync (sleep)" the wait, unless a line beside it
+ * is "by pg_fdatasync"; "pg_fdatasync (body)" the name, which is in the line above. Only then a name loses its middle.
  */
 #include <string.h>
 
@@ -74,7 +74,25 @@ static void add_chain(struct tree_label *l, const struct findings *f, uint32_t h
 	}
 }
 
-static void add_node(struct tree_label *l, const struct node *n, bool utf8)
+/* Whether another line beside it blames the same function, for another wait or for running. */
+static bool has_twin(const struct findings *f, const struct node *n)
+{
+	_cleanup_(freep) char *own = blame_label_short(n);
+
+	for (size_t i = 0; i < f->nodes.cnt; i++) {
+		const struct node *other = &f->nodes.items[i];
+
+		if (other != n && other->parent == n->parent && other->kind == NODE_BLAME) {
+			_cleanup_(freep) char *label = blame_label_short(other);
+
+			if (strcmp(label, own) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+static void add_node(struct tree_label *l, const struct findings *f, const struct node *n, bool utf8)
 {
 	/* "log_append › lock wait", below the interval: like a chain. */
 	if (n->kind == NODE_WAIT && n->parent == 0 && n->function) {
@@ -83,7 +101,7 @@ static void add_node(struct tree_label *l, const struct node *n, bool utf8)
 		return;
 	}
 	add_name(l, node_label(n, utf8));
-	if (n->kind == NODE_BLAME && n->is_wait)
+	if (n->kind == NODE_BLAME && n->is_wait && !has_twin(f, n))
 		l->shorter = cleaned(blame_label_short(n));
 	if (n->kind == NODE_BODY && n->function)
 		l->shorter = xstrdup("(body)");
@@ -122,7 +140,7 @@ struct tree_label tree_label_make(const struct findings *f, const struct tree_li
 	else if (runs_meanwhile(f, n))
 		add_name(&l, xstrdup("running"));
 	else
-		add_node(&l, n, utf8);
+		add_node(&l, f, n, utf8);
 	return l;
 }
 

@@ -391,7 +391,8 @@ static void add_event(struct finding *f, struct off_cpu_thread *t, const struct 
 	if (is_own_wait(r->kind, r->words) && r->words[0] > r->ticks) {
 		end_ns = ruler_ns(&f->ruler, r->words[0]);
 		VEC_ADD(&t->waits, (struct busy){ start_ns, end_ns, id, id });
-		VEC_ADD(&t->told, told_wait(f, r, start_ns, end_ns));
+		if (end_ns - start_ns >= off_cpu_shortest_ns())
+			VEC_ADD(&t->told, told_wait(f, r, start_ns, end_ns));
 	}
 	if (r->kind != EVENT_LOSS)	/* another thread logged it */
 		add_busy(t, start_ns, end_ns, id, id);

@@ -81,7 +81,7 @@ struct off_cpu_thread {
 	VEC(struct raw_account) accounts;	/* by time, in ns */
 	VEC(struct busy) busy;		/* by time, disjoint, once they are settled */
 	VEC(struct busy) waits;		/* by time, disjoint, once they are settled */
-	VEC(struct off_cpu_wait) told;	/* all waits; the outermost, by time, once they are seen */
+	VEC(struct off_cpu_wait) told;	/* waits of off_cpu_shortest_ns() or more; the outermost, by time, once they are seen */
 	VEC(struct off_cpu_wake) wakes;	/* a result, by time */
 	size_t settled_cnt;		/* number of busy items at the last settling */
 	bool is_wanted;			/* its accounts disagree with the trace */

@@ -6,6 +6,7 @@
 
 #include "base/banned.h"
 #include "report/probing.h"
+#include "report/views/tree_label.h"
 #include "report/words/sentence.h"
 #include "tests/unit/sample_findings.h"
 
@@ -176,12 +177,36 @@ static void test_probing_not_measured(void **state)
 	}
 }
 
+/* In a narrow line the wait goes first, but not where it is what tells two lines apart. */
+static void test_twin_labels(void **state)
+{
+	(void)state;
+	for (int twin = 0; twin < 2; twin++) {
+		struct findings f = { 0 };
+		struct tree_line line = { .head = 2, .node = 2 };
+		_cleanup_(str_release) struct str text = STR_INIT;
+		struct tree_label label;
+
+		VEC_ADD(&f.nodes, (struct node){ .id = 0, .parent = NODE_NONE, .kind = NODE_INTERVAL });
+		VEC_ADD(&f.nodes, (struct node){ .id = 1, .parent = 0, .kind = NODE_WAIT, .wait = STATE_QUEUE, .is_wait = true });
+		VEC_ADD(&f.nodes, (struct node){ .id = 2, .parent = 1, .kind = NODE_BLAME, .function = "sortCommandGeneric",
+						 .wait = STATE_RUNNABLE, .is_wait = true });
+		VEC_ADD(&f.nodes, (struct node){ .id = 3, .parent = 1, .kind = NODE_BLAME,
+						 .function = twin ? "sortCommandGeneric" : "sortCommand" });
+		label = tree_label_make(&f, &line, false);
+		tree_label_add(&text, &label, 26);
+		assert_string_equal(str_cstr(&text), twin ? "by so..dGeneric (runnable)" : "by sortCommandGeneric");
+		tree_label_release(&label);
+		VEC_RELEASE(&f.nodes);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_second_waker), cmocka_unit_test(test_probing_not_measured),
 		cmocka_unit_test(test_unknown_in_sentence), cmocka_unit_test(test_remedies),
-		cmocka_unit_test(test_by_function), cmocka_unit_test(test_many), cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_by_function), cmocka_unit_test(test_many), cmocka_unit_test(test_long_names), cmocka_unit_test(test_twin_labels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
