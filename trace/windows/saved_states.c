@@ -19,7 +19,7 @@
 #define ROOM_OF_TRACE 128	/* one byte for as many of the trace */
 #define ROOM_MAX ((size_t)1 << 26)
 
-enum { SAVED_VERSION = 1 };
+enum { SAVED_VERSION = 2 };
 
 size_t saved_states_bytes = (size_t)1 << 18;
 bool saved_states_trusted;

@@ -126,6 +126,13 @@ static void pass_span(struct archive *v, struct span *span, const void *unused)
 	span->state = (enum trace_state)state;
 }
 
+static void pass_wake(struct archive *v, struct off_cpu_wake *wake, const void *unused)
+{
+	(void)unused;
+	archive_time(v, &wake->end_ns);
+	archive_time(v, &wake->ready_ns);
+}
+
 static void pass_offs(struct archive *v, struct reading *rd)
 {
 	bool are_known = rd->offs;
@@ -139,11 +146,13 @@ static void pass_offs(struct archive *v, struct reading *rd)
 	if (are_known && !v->out)
 		rd->offs = xcalloc(rd->raw.threads.cnt + 1, sizeof(*rd->offs));
 	for (size_t i = 0; are_known && i < rd->raw.threads.cnt; i++) {
-		VEC(struct span) spans = { (struct span *)rd->offs[i].items, rd->offs[i].cnt, rd->offs[i].cnt };
+		struct spans *offs = &rd->offs[i];
+		VEC(struct span) spans = { (struct span *)offs->items, offs->cnt, offs->cnt };
+		VEC(struct off_cpu_wake) wakes = { (struct off_cpu_wake *)offs->wakes, offs->wake_cnt, offs->wake_cnt };
 
 		ARCHIVE_VEC(v, &spans, pass_span, NULL);
-		rd->offs[i].items = spans.items;
-		rd->offs[i].cnt = spans.cnt;
+		ARCHIVE_VEC(v, &wakes, pass_wake, NULL);
+		*offs = (struct spans){ spans.items, spans.cnt, wakes.items, wakes.cnt };
 	}
 }
 
