@@ -220,12 +220,11 @@ static inline bool kind_is_thread(enum thread_kind kind)
 const char *thread_kind_name(enum thread_kind kind);
 bool thread_kind_parse(const char *name, enum thread_kind *ret);
 
-/* The waker of a wake-up of which only the time is known.  Tuples of the user's may have a thread of that number. */
-#define TID_NOBODY 0
 /* Devices have TIDs above all threads'; this one is the timer's: what the kernel calls by that number (trace/kernel/kernel_threads.h),
  * and the waker of a wait that timed out. */
 #define TID_TIMER (1ULL << 48 | 3ULL << 40)
 #define TID_PEER(number) (1ULL << 49 | (number))	/* in a recorded trace: TRACE_OUTSIDE (trace/format.h) */
+#define TID_NOBODY (1ULL << 50)		/* the waker of a wake-up of which only the time is known */
 
 struct thread_name {
 	uint64_t tid;

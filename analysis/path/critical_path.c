@@ -168,7 +168,7 @@ static void pass_wait(struct walk *w, const struct segment *s, int64_t start_ns)
 	}
 	emit(w, k->time_ns > start_ns ? k->time_ns : start_ns, STATE_WAKEUP);
 	p = emit_wait(w, s, start_ns);
-	if (p && timeline_knows_waker(w->tl, k)) {
+	if (p && k->waker_tid != TID_NOBODY) {
 		p->fold = FOLD_WAIT;
 		p->wakeup = (size_t)(k - w->tl->trace->wakeups.items);
 	}

@@ -91,12 +91,6 @@ static inline enum thread_kind timeline_kind(const struct timeline *tl, uint64_t
 	return thread == THREAD_NONE ? KIND_THREAD : tl->threads.items[thread].kind;
 }
 
-/* Whether the trace says who it was, perhaps a thread without records. */
-static inline bool timeline_knows_waker(const struct timeline *tl, const struct wakeup *k)
-{
-	return k->waker_tid != TID_NOBODY || timeline_thread(tl, k->waker_tid) != THREAD_NONE;
-}
-
 /* It needs no records: it is what its waits are for, until they end. */
 bool timeline_is_outside(const struct timeline *tl, uint64_t tid);
 

@@ -113,7 +113,7 @@ static void match_wait(struct wait_world *w, uint32_t thread, uint32_t actor,
 		return;
 	}
 	v.path = path_at(w, s->tid, s->start_ns);
-	if (by && timeline_knows_waker(w->tl, by)) {
+	if (by && by->waker_tid != TID_NOBODY) {
 		v.waker = actor_of(w, by->waker_tid);
 		v.waker_path = path_at(w, by->waker_tid, by->time_ns - 1);
 	}

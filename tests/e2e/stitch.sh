@@ -52,7 +52,7 @@ for i in range(600):
     f.segment(1, i + 1, got, done, "running")
     f.call(1, i + 1, "call_back", sent - 500, got + 500)
     f.add("remote-call 1 %016x %d" % (span, sent))
-    f.add("wakeup 1 99 %d" % (got - 100))
+    f.add("wakeup 1 99 %d" % (got - 100 if i % 7 else sent + 3_000))   # when is an estimate, and may be wrong
     B = back
     b.interval(i + 1, "serve", 5, B(begin), B(end), i + 1 if i not in WRONG else named - 999, 0, named)
     b.segment(5, i + 1, B(begin), B(begin + look), "running")

@@ -51,7 +51,8 @@ static void see_tids(struct merge_numbers *n, size_t part, const struct trace *p
 		merge_numbers_see(n, part, p->invocations.items[i].tid);
 	for (size_t i = 0; i < p->wakeups.cnt; i++) {
 		merge_numbers_see(n, part, p->wakeups.items[i].tid);
-		merge_numbers_see(n, part, p->wakeups.items[i].waker_tid);
+		if (p->wakeups.items[i].waker_tid != TID_NOBODY)
+			merge_numbers_see(n, part, p->wakeups.items[i].waker_tid);
 	}
 	for (size_t i = 0; i < p->creations.cnt; i++) {
 		merge_numbers_see(n, part, p->creations.items[i].tid);
@@ -426,7 +427,7 @@ static void add_lines(const struct adding *a, const struct trace *p)
 		struct wakeup w = p->wakeups.items[i];
 
 		w.tid = tid_of(a, w.tid);
-		w.waker_tid = tid_of(a, w.waker_tid);
+		w.waker_tid = w.waker_tid == TID_NOBODY ? TID_NOBODY : tid_of(a, w.waker_tid);
 		VEC_ADD(&a->to->wakeups, w);
 	}
 	for (size_t i = 0; i < p->false_wakeups.cnt; i++) {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/banned.h"
 #include "base/saturate.h"
+#include "base/search.h"
 #include "trace/merge/merge.h"
 #include "trace/stitch/stitching.h"
 
@@ -25,6 +26,42 @@ static void note_run(struct map *runs, uint64_t number, size_t run)
 	uint64_t *slot = map_slot(runs, number);
 
 	*slot = *slot ? *slot : run + 1;
+}
+
+/* The end of the wait that the thread was woken from; ns if there is none. */
+static int64_t end_of_wait(const struct trace *t, uint64_t tid, int64_t ns)
+{
+	const struct segment *g = t->segments.items;
+	size_t at = partition_point(i, t->segments.cnt, g[i].tid < tid || (g[i].tid == tid && g[i].end_ns < ns));
+
+	return at < t->segments.cnt && g[at].tid == tid && g[at].start_ns < ns && g[at].state == STATE_IO ? g[at].end_ns : ns;
+}
+
+/*
+ * When a peer's answer came is an estimate, unless the kernel recorded it (trace/read/off_cpu_wake.c), and an estimate bounds no clock.  It
+ * came before the wait's end.
+ */
+static void forget_estimates(struct trace *t)
+{
+	_cleanup_(map_freep) struct map *peers = map_new();
+	size_t cnt = 0;
+	uint64_t unused;
+
+	if (t->cpu_use.kernel_knows && !t->kernel_reduced)
+		return;
+	for (size_t i = 0; i < t->threads.cnt; i++)
+		if (t->threads.items[i].kind == KIND_PEER)
+			map_set(peers, t->threads.items[i].tid, 1);
+	for (size_t i = 0; i < t->wakeups.cnt; i++) {
+		struct wakeup w = t->wakeups.items[i];
+
+		if (w.waker_tid == TID_NOBODY)
+			continue;
+		if (map_get(peers, w.waker_tid, &unused))
+			w.time_ns = end_of_wait(t, w.tid, w.time_ns);
+		t->wakeups.items[cnt++] = w;
+	}
+	t->wakeups.cnt = cnt;
 }
 
 /* traces_merge() has put the parts' arrays one behind the other. */
@@ -158,8 +195,10 @@ struct trace *stitch(struct trace *const *parts, const char *const *hosts, size_
 	struct trace *made = NULL;
 
 	*ret = (struct stitched){ .joined = 0 };
-	for (size_t run = 0; run < cnt; run++)
+	for (size_t run = 0; run < cnt; run++) {
 		name_functions(parts[run], hosts[run]);
+		forget_estimates(parts[run]);
+	}
 	s.t = traces_merge(parts, cnt);
 	note_runs(&s, parts);
 	trace_sort(s.t);
