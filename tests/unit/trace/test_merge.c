@@ -69,6 +69,25 @@ static void test_pairings(void **state)
 	trace_free(parts[1]);
 }
 
+/* A wake-up by nobody known stays one; thread 1 of the second part gets another number. */
+static void test_nobody(void **state)
+{
+	struct trace *parts[2] = { trace_new(), trace_new() }, *whole;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		VEC_ADD(&parts[i]->segments, (struct segment){ 1, SID_NONE, 0, 50, STATE_IO, 0 });
+		VEC_ADD(&parts[i]->wakeups, (struct wakeup){ 1, TID_NOBODY, 40 });
+	}
+	whole = traces_merge(parts, 2);
+	assert_int_equal(whole->wakeups.cnt, 2);
+	assert_true(whole->wakeups.items[0].tid == 1 && whole->wakeups.items[1].tid == 2);
+	assert_true(whole->wakeups.items[0].waker_tid == TID_NOBODY && whole->wakeups.items[1].waker_tid == TID_NOBODY);
+	trace_free(whole);
+	trace_free(parts[0]);
+	trace_free(parts[1]);
+}
+
 /* 2^124 and no more: two parts may fit each, and both together not. */
 static void test_sums(void **state)
 {
@@ -199,7 +218,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_sums), cmocka_unit_test(test_pairings),
+		cmocka_unit_test(test_sums), cmocka_unit_test(test_pairings), cmocka_unit_test(test_nobody),
 		cmocka_unit_test(test_windows),
 	};
 
