@@ -189,8 +189,8 @@ if how == "arrival":
     ok("exact", b["exact"] is True and b["intervals_unknown"] * 20 <= b["intervals"], b)
     ok("save before", b["by"][0]["function"] == "save" and b["by"][0]["share"] > .5 or others, b["by"])
     ok("as long as a save", b["p99_ns"] > 4e6 and i["p99_ns"] > 4e6, b, i)
-    # A single one may be: it ends as handle() returns, which is after its client has the answer.
-    p99 = sorted(seen)[len(seen) * 99 // 100]
+    # One in 200 may be: it ends as handle() returns, which is after its client has the answer.
+    p99 = sorted(seen)[len(seen) * 199 // 200]
     ok("no longer than what clients saw", i["mean_ns"] <= sum(seen) / len(seen) and i["p99_ns"] <= p99 or others, i, max(seen), p99)
     ok("save is the cause", first["function"] == "save" and first["how"] == "queue" and (first["share"] > .5 or others), first)
     ok("in the socket", any(n["wait"] == "arrived" and (n["share"] > .4 or others) for n in tree["nodes"]))

@@ -333,7 +333,8 @@ static void test_strangers(void **state)
 	for (size_t i = 0; i < t->segments.cnt; i++)
 		waits += t->segments.items[i].tid == waiter->tid && t->segments.items[i].state == STATE_IO;
 	for (size_t i = 0; i < t->wakeups.cnt; i++)
-		if (t->wakeups.items[i].tid == waiter->tid && t->wakeups.items[i].time_ns <= waiter->end_ns) {
+		if (t->wakeups.items[i].tid == waiter->tid && t->wakeups.items[i].time_ns <= waiter->end_ns &&
+		    t->wakeups.items[i].waker_tid != TID_NOBODY) {
 			wakeups++;
 			assert_int_equal(t->wakeups.items[i].waker_tid, holder->tid);
 		}
