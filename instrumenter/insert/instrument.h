@@ -88,7 +88,8 @@ char *call_place_name(const struct instrumenting *in, const struct call_place *p
 /* resolvers.c: marks the functions of in->parsed that may run before the program is relocated. */
 void find_early(struct instrumenting *in);
 
-/* tail_calls.c: fills in->tails, and marks the unit's calls; whether these options make jumps of tail calls; whether the function is among them. */
+/* tail_calls.c: fills in->tails, and marks the unit's calls; whether these options make jumps of tail calls; whether the function is
+ * among them. */
 void find_tail_calls(struct instrumenting *in);
 bool options_make_jumps(const char *const *argv, bool is_clang);
 bool ends_in_circle(const struct instrumenting *in, size_t function);

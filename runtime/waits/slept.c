@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* slept.c - keeps the number of voluntary switches, plus 1, in thread_self.slept_cnt; 0: it has grown since, or is unknown. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>

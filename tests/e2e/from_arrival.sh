@@ -176,7 +176,7 @@ wait
 S
 cat >check.py <<'P'
 import json, sys
-name, how = sys.argv[1:]
+name, how, load = sys.argv[1:]
 summary, tree, causes = (json.load(open(f)) for f in ("summary", "tree", "causes"))
 b, seen = summary["before_start"], json.load(open("seen"))
 i = summary["interval"]
@@ -189,8 +189,8 @@ if how == "arrival":
     ok("exact", b["exact"] is True and b["intervals_unknown"] * 20 <= b["intervals"], b)
     ok("save before", b["by"][0]["function"] == "save" and b["by"][0]["share"] > .5 or others, b["by"])
     ok("as long as a save", b["p99_ns"] > 4e6 and i["p99_ns"] > 4e6, b, i)
-    # One in 200 may be: it ends as handle() returns, which is after its client has the answer.
-    p99 = sorted(seen)[len(seen) * 199 // 200]
+    # A single one may be, on a busy machine one in 200: it ends as handle() returns, which is after its client has the answer.
+    p99 = sorted(seen)[len(seen) * (199 if load == "busy" else 198) // 200]
     ok("no longer than what clients saw", i["mean_ns"] <= sum(seen) / len(seen) and i["p99_ns"] <= p99 or others, i, max(seen), p99)
     ok("save is the cause", first["function"] == "save" and first["how"] == "queue" and (first["share"] > .5 or others), first)
     ok("in the socket", any(n["wait"] == "arrived" and (n["share"] > .4 or others) for n in tree["nodes"]))
@@ -205,7 +205,8 @@ recorded()
 		expect 0 "$VPROF" show "${view%:*}" --interval "$1" --format json
 		cp "$work/.out" "${view#*:}"
 	done
-	python3 check.py "$1" "$2" >verdict
+	machine_is_busy && load=busy || load=quiet
+	python3 check.py "$1" "$2" $load >verdict
 	grep -q wrong verdict && fail "$1, $2: $(cat verdict)" || pass
 }
 expect 0 "$VPROF" record --from-arrival -o loop -- sh outside.sh

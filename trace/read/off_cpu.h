@@ -121,7 +121,7 @@ struct off_cpu_kinds {
 
 struct off_cpu_piece {			/* of a gap or wait: the part in which the thread may have been off, or ready */
 	int64_t start_ns, end_ns;
-	size_t gap;			/* number of the gap or wait */
+	size_t gap;			/* number of the gap */
 	double weight, taken_ns;
 	bool at_start, at_end;		/* it was asleep then */
 	bool is_seen;			/* a look found a thread asleep in a gap of that kind */

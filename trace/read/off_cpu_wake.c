@@ -104,11 +104,10 @@ void off_cpu_kinds_release(struct off_cpu_kinds *k)
 typedef VEC(struct off_cpu_piece) piece_list;
 
 /* The piece of a wait in which the thread may have been in the run queue.  look: the one before it was back. */
-static struct off_cpu_piece piece_of(const struct off_cpu_wait *w, size_t number, const struct off_cpu_kind *kind,
-				     const struct raw_account *look)
+static struct off_cpu_piece piece_of(const struct off_cpu_wait *w, const struct off_cpu_kind *kind, const struct raw_account *look)
 {
 	int64_t length_ns = w->end_ns - w->start_ns, more_ns = length_ns - kind->median_ns;
-	struct off_cpu_piece p = { .end_ns = w->end_ns, .gap = number };
+	struct off_cpu_piece p = { .end_ns = w->end_ns };
 
 	p.start_ns = length_ns > kind->low_ns ? w->start_ns + kind->low_ns : w->end_ns;
 	if (look->is_off && look->ns > p.start_ns)
@@ -134,7 +133,7 @@ static double find_pieces(struct off_cpu_thread *t, size_t *at, size_t k, const 
 		if (w->woken_ns)
 			stamped_ns += (double)(w->end_ns - w->woken_ns);
 		else if (place)
-			VEC_ADD(ret, piece_of(w, *at, &kinds->list.items[place - 1], a));
+			VEC_ADD(ret, piece_of(w, &kinds->list.items[place - 1], a));
 	}
 	return stamped_ns;
 }
@@ -168,7 +167,7 @@ void off_cpu_wake(struct off_cpu_thread *t, size_t i, size_t end, double share, 
 		double ns = left_ns + (double)(a[k + 1].delay_ns - a[k].delay_ns) * share;
 
 		ns -= find_pieces(t, &at, k, kinds, &pieces);
-		left_ns = pieces.cnt ? 0 : ns;	/* found before the thread had logged that it was back */
+		left_ns = pieces.cnt || ns < 0 ? 0 : ns;	/* found before the thread had logged that it was back */
 		if (!pieces.cnt || ns < (double)off_cpu_shortest_ns())
 			continue;
 		share_out(&pieces, ns);
