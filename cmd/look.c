@@ -253,7 +253,7 @@ static int print_trees(const struct looking *l, struct diag *reterr)
 		print_tree(l, l->findings);
 	for (size_t i = 0; i < cnt; i++) {
 		_cleanup_(findings_freep) struct findings *f = NULL;
-		int r = findings_read(l->store, l->run.number, l->wanted.items[i], &f, reterr);
+		int r = findings_read_sums(l->store, l->run.number, l->wanted.items[i], &f, reterr);
 
 		if (r < 0 && r != -ENOENT)
 			return fail(reterr);

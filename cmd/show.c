@@ -89,6 +89,18 @@ static int find_run(struct material *m, const char *text, bool of_intervals, str
 	return r;
 }
 
+/* Views that show no single interval do without them. */
+static bool shows_intervals(const struct view *v)
+{
+	return v->needs & (NEEDS_TRACE | NEEDS_PATHS | NEEDS_INTERVALS);
+}
+
+static int read_stored(const struct material *m, const char *interval, struct findings **ret, struct diag *reterr)
+{
+	return shows_intervals(m->view) ? findings_read(m->store, m->run.number, interval, ret, reterr) :
+					  findings_read_sums(m->store, m->run.number, interval, ret, reterr);
+}
+
 static int read_findings(struct material *m, const char *run, const char *interval,
 			 struct diag *reterr)
 {
@@ -98,7 +110,7 @@ static int read_findings(struct material *m, const char *run, const char *interv
 	if (r == 0 && view_given.origin)	/* the store has all of a run, the trace any part */
 		return run_analyze_at(m->store, &m->run, interval, view_given.quantile, &m->findings, reterr);
 	if (r == 0)
-		r = findings_read(m->store, m->run.number, interval, &m->findings, reterr);
+		r = read_stored(m, interval, &m->findings, reterr);
 	if (r < 0 || view_given.quantile == m->findings->tail.quantile || !m->findings->interval.cnt)
 		return r;
 	kept = TAKE_PTR(m->findings);	/* the store has one quantile, the trace any */
@@ -128,7 +140,7 @@ static bool has_sid(const struct findings *f, uint64_t sid)
 static int read_kind(struct material *m, const char *name, struct findings **ret)
 {
 	return view_given.origin ? run_analyze_at(m->store, &m->run, name, view_given.quantile, ret, NULL) :
-				   findings_read(m->store, m->run.number, name, ret, NULL);
+				   read_stored(m, name, ret, NULL);
 }
 
 /* The interval may have another name than the one that findings_read chooses. */
@@ -274,7 +286,7 @@ static int read_needed(struct material *m, const char *run, struct diag *reterr)
 		r = read_findings_for(m, run, reterr);
 	else if (r == 0 && (needs & NEEDS_TRACE))
 		r = find_run(m, run, false, reterr);
-	if (r == 0 && (needs & (NEEDS_TRACE | NEEDS_PATHS | NEEDS_INTERVALS)) && run_is_digest(m->store, &m->run))
+	if (r == 0 && shows_intervals(m->view) && run_is_digest(m->store, &m->run))
 		return refuse_digest(m, reterr);
 	if (r == 0 && (needs & NEEDS_TRACE))
 		r = run_trace_read(m->store, &m->run, &m->trace, reterr);

@@ -305,8 +305,8 @@ static int no_finding(uint32_t run, const char *interval, struct diag *reterr)
 	return diag_remedy(reterr, -ENOENT, "vprof analyze %" PRIu32, run);
 }
 
-int findings_read(struct store *s, uint32_t run, const char *interval, struct findings **ret,
-		  struct diag *reterr)
+static int read_tables(struct store *s, uint32_t run, const char *interval, bool with_intervals, struct findings **ret,
+		       struct diag *reterr)
 {
 	_cleanup_(transaction_release) struct transaction t = TRANSACTION_INIT;
 	_cleanup_(findings_freep) struct findings *f = NULL;
@@ -323,11 +323,22 @@ int findings_read(struct store *s, uint32_t run, const char *interval, struct fi
 		return no_finding(run, interval, reterr);
 	f = x.f = findings_new();
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(tables); i++)
-		r = read_table(&x, i, reterr);
+		if (with_intervals || tables[i].id != STMT_INTERVALS_READ)
+			r = read_table(&x, i, reterr);
 	if (r == 0)
 		r = transaction_commit(&t, reterr);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(f);
 	return 0;
+}
+
+int findings_read(struct store *s, uint32_t run, const char *interval, struct findings **ret, struct diag *reterr)
+{
+	return read_tables(s, run, interval, true, ret, reterr);
+}
+
+int findings_read_sums(struct store *s, uint32_t run, const char *interval, struct findings **ret, struct diag *reterr)
+{
+	return read_tables(s, run, interval, false, ret, reterr);
 }

@@ -40,7 +40,7 @@ static int find_targets(const struct causal_request *q, struct store *s, const s
 		VEC_ADD(ret, q->targets.items[i]);
 	if (q->targets.cnt)
 		return 0;
-	r = findings_read(s, run->number, q->interval, &f, reterr);
+	r = findings_read_sums(s, run->number, q->interval, &f, reterr);
 	if (r == 0)
 		choose_targets(f, t->sync_ops.cnt ? CHOICE_REPLAY_OF_LOCKS : CHOICE_REPLAY, e, ret);
 	return r;

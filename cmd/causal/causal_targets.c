@@ -101,7 +101,7 @@ static int choose(struct asked_targets *a, const struct causal_request *q, struc
 
 	if (!a->run.number && shown_run_find(s, NULL, true, &a->run, reterr) < 0)
 		return diag_remedy(reterr, -ENOENT, "vprof record -- COMMAND says what to ask; or name it with --target");
-	r = findings_read(s, a->run.number, q->interval, &f, reterr);
+	r = findings_read_sums(s, a->run.number, q->interval, &f, reterr);
 	if (r < 0)
 		return r;
 	choose_targets(f, CHOICE_EXPERIMENT, e, &targets);

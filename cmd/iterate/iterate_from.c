@@ -26,7 +26,7 @@ int iterate_read_look(struct loop *l, const char *text, struct findings **ret, s
 	int r = run_find(l->store, text, &run, reterr);
 
 	if (r == 0)
-		r = findings_read(l->store, run.number, NULL, ret, reterr);
+		r = findings_read_sums(l->store, run.number, NULL, ret, reterr);
 	if (r == 0 && !(*ret)->look.is_one) {
 		diag_set(reterr, EXIT_USAGE, -EINVAL, "run %u is no look: --from begins with what vprof look found", run.number);
 		r = diag_remedy(reterr, -EINVAL, "vprof look -p PID, or vprof iterate without --from");

@@ -82,7 +82,7 @@ static int read_run(struct loop *l, uint32_t number, bool *recorded, struct diag
 	if (r == 0)
 		r = run_find(l->store, text, &l->run, reterr);
 	if (r == 0)
-		r = findings_read(l->store, number, NULL, &l->findings, reterr);
+		r = findings_read_sums(l->store, number, NULL, &l->findings, reterr);
 	if (r == 0)
 		take_levels(l, &plan, recorded);
 	VEC_RELEASE(&plan);

@@ -254,6 +254,24 @@ static void test_round_trip(void **state)
 	}
 }
 
+/* All but the intervals, which then read as none. */
+static void test_sums(void **state)
+{
+	_cleanup_(store_closep) struct store *s = open_store(true);
+	_cleanup_(findings_freep) struct findings *f = sample_server(), *back = NULL;
+	struct diag d = DIAG_INIT;
+	size_t cnt = f->intervals.cnt;
+
+	(void)state;
+	assert_true(cnt > 0);
+	write_findings(s, new_run(s, NULL), f);
+	assert_int_equal(findings_read_sums(s, 1, f->interval.name, &back, &d), 0);
+	assert_int_equal(back->intervals.cnt, 0);
+	f->intervals.cnt = 0;
+	same_findings(f, back);
+	f->intervals.cnt = cnt;
+}
+
 /* Every kind of node and factor, and every wait class, by its name and back. */
 static void test_names_both_ways(void **state)
 {
@@ -403,7 +421,7 @@ int main(void)
 		TEST(test_runs),
 		TEST(test_run_names),
 		TEST(test_run_statuses),
-		TEST(test_round_trip),
+		TEST(test_round_trip), TEST(test_sums),
 		TEST(test_names_both_ways),
 		TEST(test_several_intervals),
 		TEST(test_not_a_number),
