@@ -77,6 +77,7 @@ void refinement_free(struct refinement *r)
 	free(s->first);
 	free(s->callees);
 	free(s->weights);
+	free(s->vias);
 	free(s->same_place);
 	free(s->visited);
 	VEC_RELEASE(&s->edges);

@@ -65,6 +65,8 @@ struct refine_function {
 struct refine_call {
 	uint32_t caller, callee;	/* indexes into functions */
 	double weight;			/* 1; 1/n for one of n that a pointer may lead to */
+	uint32_t via;			/* index + 1 of the function that hands over to callee at its end, and whose caller this
+					 * is: no call while that one is not called; 0: caller itself calls */
 };
 
 struct refine_project {			/* must outlive the refinement */

@@ -134,8 +134,8 @@ static void estimate_calls(struct budget *b)
 		for (uint32_t c = s->first[f]; c < s->first[f + 1]; c++) {
 			uint32_t callee = s->callees[c];
 
-			if (s->calls[callee] >= 0)
-				continue;	/* it is known how often */
+			if (s->calls[callee] >= 0 || !refine_is_call(s, c))
+				continue;	/* it is known how often, or none */
 			if (level[callee] == 0) {
 				level[callee] = level[f] + 1;
 				VEC_ADD(&queue, callee);

@@ -58,6 +58,7 @@ static void group_calls(struct refine_state *s)
 	s->first = xcalloc(function_cnt + 1, sizeof(*s->first));
 	s->callees = xrealloc(s->callees, s->edges.cnt + 1, sizeof(*s->callees));
 	s->weights = xrealloc(s->weights, s->edges.cnt + 1, sizeof(*s->weights));
+	s->vias = xrealloc(s->vias, s->edges.cnt + 1, sizeof(*s->vias));
 	for (size_t i = 0; i < s->edges.cnt; i++)
 		s->first[s->edges.items[i].caller + 1]++;
 	for (size_t i = 0; i < function_cnt; i++)
@@ -68,6 +69,7 @@ static void group_calls(struct refine_state *s)
 
 		s->callees[at] = s->edges.items[i].callee;
 		s->weights[at] = s->edges.items[i].weight;
+		s->vias[at] = s->edges.items[i].via;
 	}
 	free(next);
 }
@@ -83,7 +85,7 @@ void refine_learn_calls(struct refine_state *s, const struct findings *f)
 		if (map_get(s->by_key, f->observed.items[i].caller, &caller) &&
 		    map_get(s->by_key, f->observed.items[i].callee, &callee))
 			VEC_ADD(&s->edges, (struct refine_call){ (uint32_t)caller - 1,
-								 (uint32_t)callee - 1, 1 });
+								 (uint32_t)callee - 1, 1, 0 });
 	}
 	if (s->edges.cnt > known)
 		group_calls(s);
@@ -112,37 +114,74 @@ void refine_index(struct refine_state *s, const struct refine_project *p)
 	group_calls(s);
 }
 
+bool refine_is_call(const struct refine_state *s, uint32_t edge)
+{
+	uint32_t via = s->vias[edge];
+
+	return !via || (s->calls[via - 1] < 0 ? !s->p->functions[via - 1].uncalled : s->calls[via - 1] > 0);
+}
+
+/* It is a call, and if a function hands over to the callee, that one is known to be a callee. */
+static bool leads_on(const struct refine_state *s, uint32_t edge)
+{
+	uint32_t via = s->vias[edge];
+
+	return refine_is_call(s, edge) && (!via || s->calls[via - 1] > 0 || s->visited[via - 1] == s->visit);
+}
+
+/* One search of refine_children(). */
+struct children {
+	struct refine_state *s;
+	uint32_t of;
+	indexes *ret;
+	const struct refine_function *unprobed;	/* the first that cannot take a probe */
+	indexes through;			/* functions whose callees count as of's */
+	bool waits;				/* an edge may lead on later */
+	bool grows;
+};
+
+static void add_children(struct children *c, uint32_t caller)
+{
+	struct refine_state *s = c->s;
+
+	for (uint32_t i = s->first[caller]; i < s->first[caller + 1]; i++) {
+		uint32_t callee = s->callees[i];
+		const struct refine_function *function = &s->p->functions[callee];
+
+		if (callee == c->of || s->visited[callee] == s->visit || function->left_out)
+			continue;
+		if (!leads_on(s, i)) {
+			c->waits |= refine_is_call(s, i);
+			continue;
+		}
+		c->grows = true;
+		s->visited[callee] = s->visit;
+		if (!function->skipped && (!function->looked_through || function->root || function->always)) {
+			VEC_ADD(c->ret, callee);
+			continue;
+		}
+		if (function->skipped && !c->unprobed)
+			c->unprobed = function;
+		VEC_ADD(&c->through, callee);
+	}
+}
+
 void refine_children(struct refine_state *s, uint32_t f, indexes *ret,
 		     const struct refine_function **ret_unprobed)
 {
-	indexes through = { NULL, 0, 0 };
+	struct children c = { .s = s, .of = f, .ret = ret };
 
 	ret->cnt = 0;
-	if (ret_unprobed)
-		*ret_unprobed = NULL;
 	s->visit++;
-	VEC_ADD(&through, f);
-	while (through.cnt > 0) {
-		uint32_t caller = through.items[--through.cnt];
-
-		for (uint32_t i = s->first[caller]; i < s->first[caller + 1]; i++) {
-			uint32_t callee = s->callees[i];
-			const struct refine_function *function = &s->p->functions[callee];
-
-			if (callee == f || s->visited[callee] == s->visit || function->left_out)
-				continue;
-			s->visited[callee] = s->visit;
-			if (!function->skipped && (!function->looked_through || function->root ||
-						   function->always)) {
-				VEC_ADD(ret, callee);
-				continue;
-			}
-			if (function->skipped && ret_unprobed && !*ret_unprobed)
-				*ret_unprobed = function;
-			VEC_ADD(&through, callee);
-		}
-	}
-	VEC_RELEASE(&through);
+	VEC_ADD(&c.through, f);
+	do {
+		c.waits = c.grows = false;
+		for (size_t i = 0; i < c.through.cnt; i++)
+			add_children(&c, c.through.items[i]);
+	} while (c.waits && c.grows);
+	VEC_RELEASE(&c.through);
+	if (ret_unprobed)
+		*ret_unprobed = c.unprobed;
 }
 
 bool refine_settled(const struct refinement *r, uint32_t f)

@@ -26,6 +26,7 @@ struct refine_state {
 	VEC(struct refine_call) edges;	/* the project's, and those observed */
 	uint32_t *first, *callees;	/* callees[first[f]] .. callees[first[f + 1]] */
 	double *weights;		/* of callees */
+	uint32_t *vias;			/* of callees, as in struct refine_call */
 	struct map *by_key;		/* key -> function + 1 */
 	struct map *by_place;		/* hash of name and line -> function + 1 */
 	uint32_t *same_place;		/* another function + 1 of that hash; 0: none */
@@ -64,6 +65,9 @@ bool refine_is_queue(const struct node *wait);
 /* The function of a node or factor, or FUNCTION_NONE. */
 uint32_t refine_find(const struct refine_state *s, const char *name, const char *file,
 		     uint32_t line);
+
+/* Whether an edge is a call: of callee handed over to, only if the function that hands over may be called. */
+bool refine_is_call(const struct refine_state *s, uint32_t edge);
 
 /* Callees of f that can take a probe; for one that cannot, its callees.  *ret_unprobed (may be NULL): the
  * first that cannot, or NULL. */

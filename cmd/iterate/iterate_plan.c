@@ -48,46 +48,59 @@ static void add_calls(const struct project *p, const primitives *sync, struct it
 
 		if (blocks(p, c->caller, sync))
 			continue;
-		VEC_ADD(&ret->calls, (struct refine_call){ c->caller, c->callee, weight });
+		VEC_ADD(&ret->calls, (struct refine_call){ c->caller, c->callee, weight, 0 });
 	}
 }
 
 typedef VEC(uint32_t) indexes;
 
-/* Adds what the function hands over to as calls of from's caller, and to todo. */
-static void add_handed_over(const struct project *p, const struct refine_call *from, uint32_t function, struct map *known,
+enum { CALLS = 1, FOLLOWED = 2 };	/* what is known of two functions */
+
+static uint64_t *pair_of(struct map *pairs, uint32_t caller, uint32_t callee)
+{
+	return map_slot(pairs, (uint64_t)caller << 32 | callee);
+}
+
+/* Adds what the function hands over to as calls of from's caller, and to todo what that caller does not call itself. */
+static void add_handed_over(const struct project *p, const struct refine_call *from, uint32_t function, struct map *pairs,
 			    struct iterate_graph *ret, indexes *todo)
 {
 	size_t i = partition_point(k, p->calls.cnt, p->calls.items[k].caller < function);
 
 	for (; i < p->calls.cnt && p->calls.items[i].caller == function; i++) {
 		const struct project_call *c = &p->calls.items[i];
+		uint64_t *known = pair_of(pairs, from->caller, c->callee);
 
-		if (!c->is_tail || c->may || (*map_slot(known, (uint64_t)from->caller << 32 | c->callee))++)
+		if (!c->is_tail || c->may || *known & CALLS)
 			continue;
-		VEC_ADD(&ret->calls, (struct refine_call){ from->caller, c->callee, from->weight });
-		VEC_ADD(todo, c->callee);
+		VEC_ADD(&ret->calls, (struct refine_call){ from->caller, c->callee, from->weight, function + 1 });
+		if (!(*known & FOLLOWED))
+			VEC_ADD(todo, c->callee);
+		*known |= FOLLOWED;
 	}
 }
 
 /* Not what a pointer may lead to: that may be hundreds. */
 static void add_all_handed_over(const struct project *p, const primitives *sync, struct iterate_graph *ret)
 {
-	_cleanup_(map_freep) struct map *known = map_new();
+	_cleanup_(map_freep) struct map *pairs = map_new();
 	indexes todo = { NULL, 0, 0 };
 	size_t cnt = ret->calls.cnt;
 
 	for (size_t i = 0; i < cnt; i++)
-		*map_slot(known, (uint64_t)ret->calls.items[i].caller << 32 | ret->calls.items[i].callee) = 1;
+		*pair_of(pairs, ret->calls.items[i].caller, ret->calls.items[i].callee) = CALLS;
 	for (size_t i = 0; i < cnt; i++) {
 		const struct refine_call from = ret->calls.items[i];
+		uint64_t *known = pair_of(pairs, from.caller, from.callee);
 
-		VEC_ADD(&todo, from.callee);
+		if (!(*known & FOLLOWED))
+			VEC_ADD(&todo, from.callee);
+		*known |= FOLLOWED;
 		while (todo.cnt) {
 			uint32_t function = todo.items[--todo.cnt];
 
 			if (!blocks(p, function, sync))
-				add_handed_over(p, &from, function, known, ret, &todo);
+				add_handed_over(p, &from, function, pairs, ret, &todo);
 		}
 	}
 	VEC_RELEASE(&todo);

@@ -78,7 +78,8 @@ static void test_starts(void **state)
 		assert_int_equal(g.functions[i].start, cases[i].start);
 }
 
-/* run calls sort, whose span ends before it calls generic, which hands over to step, in a circle with generic; sort also calls note. */
+/* run calls sort, whose span ends before it calls generic, which hands over to step, in a circle with generic; sort also calls note.
+ * Each call says who hands over. */
 static void test_handed_over(void **state)
 {
 	enum { RUN, SORT, GENERIC, STEP, NOTE, OTHER, CNT };
@@ -90,7 +91,7 @@ static void test_handed_over(void **state)
 	_cleanup_(project_freep) struct project *p = xcalloc(1, sizeof(*p));
 	_cleanup_(iterate_graph_release) struct iterate_graph g;
 	_cleanup_(primitives_release) primitives sync = { 0 };
-	unsigned int cnt[CNT][CNT] = { 0 };
+	unsigned int cnt[CNT][CNT][CNT + 1] = { 0 };	/* the last: via, as in struct refine_call */
 	struct config c = { 0 };
 	units none = { NULL, 0, 0 };
 
@@ -102,12 +103,14 @@ static void test_handed_over(void **state)
 		VEC_ADD(&p->calls, all[i]);
 	iterate_graph_make(p, &c, &sync, &none, &g);
 	for (size_t i = 0; i < g.calls.cnt; i++)
-		cnt[g.calls.items[i].caller][g.calls.items[i].callee]++;
-	assert_int_equal(cnt[RUN][GENERIC], 1);
-	assert_int_equal(cnt[RUN][STEP], 1);
-	assert_int_equal(cnt[RUN][NOTE] + cnt[RUN][OTHER], 0);
-	assert_int_equal(cnt[SORT][STEP], 1);
-	assert_int_equal(cnt[SORT][GENERIC], 1);
+		cnt[g.calls.items[i].caller][g.calls.items[i].callee][g.calls.items[i].via]++;
+	for (size_t via = 0; via <= CNT; via++) {
+		assert_int_equal(cnt[RUN][GENERIC][via], via == SORT + 1 || via == STEP + 1);
+		assert_int_equal(cnt[RUN][STEP][via], via == GENERIC + 1);
+		assert_int_equal(cnt[RUN][NOTE][via] + cnt[RUN][OTHER][via], 0);
+		assert_int_equal(cnt[SORT][STEP][via], via == GENERIC + 1);
+		assert_int_equal(cnt[SORT][GENERIC][via], via == 0);
+	}
 }
 
 /* In the census, and where few intervals are recorded, all probes stand aside; else those that are dormant. */

@@ -26,6 +26,8 @@ void world_make(struct world *w, const char *const *names, const char *const *ca
 				c->caller = i;
 			if (names[i][0] == calls[w->project.call_cnt][1])
 				c->callee = i;
+			if (names[i][0] == calls[w->project.call_cnt][2])
+				c->via = i + 1;
 		}
 	}
 	w->project.functions = w->functions;

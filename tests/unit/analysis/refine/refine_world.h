@@ -19,7 +19,7 @@ struct world {
 	struct refinement *r;
 };
 
-/* names: NULL at the end; the first is the root.  calls: "ab" a calls b.  Keys are 100, 101, ... */
+/* names: NULL at the end; the first is the root.  calls: "ab" a calls b; "abc" if c hands over to b.  Keys are 100, 101, ... */
 void world_make(struct world *w, const char *const *names, const char *const *calls);
 void world_start(struct world *w, enum refine_policy policy, uint32_t k);
 uint32_t world_index(const struct world *w, char name);

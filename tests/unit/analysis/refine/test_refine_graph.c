@@ -3,6 +3,8 @@
  * test_refine_graph.c - whose child is a function?  Unprobed ones are looked through, observed calls count,
  * those of functions that are left out do not.
  */
+#include <string.h>
+
 #include "tests/unit/cmocka_all.h"
 
 #include "tests/unit/analysis/refine/refine_world.h"
@@ -109,6 +111,53 @@ static void test_folded(void **state)
 	refinement_free(w.r);
 }
 
+/* r calls s and q, s hands over to g, q to h, and h to i: g is r's as well, but what q hands over to is nobody's while q is not called. */
+static void check_handed_over(enum refine_policy policy)
+{
+	static const char *const names[] = { "r", "s", "q", "g", "h", "i", NULL };
+	static const char *const calls[] = { "rih", "rhq", "rgs", "rs", "rq", "sg", "qh", "hi", NULL };
+	struct world w;
+	struct findings *f;
+
+	world_make(&w, names, calls);
+	world_start(&w, policy, 3);
+	w.r->levels[1] = w.r->levels[2] = REFINE_IN_INTERVALS;
+	w.r->levels[3] = w.r->levels[4] = w.r->levels[5] = REFINE_OUT;
+	f = found_new(100, 100000);
+	found_function(f, &w, 's', found_function(f, &w, 'r', 0, 1, 1), .1, 1);
+	found_node(f, &w, NODE_BODY, 'r', 1, .9, 0);
+	found_factor(f, &w, 'r', .9);
+	assert_int_equal(world_step(&w, f), REFINE_GOES_ON);
+	assert_non_null(strchr(world_recorded(&w), 'g'));
+	assert_null(strpbrk(world_recorded(&w), "hi"));
+	refinement_free(w.r);
+}
+
+static void test_handed_over(void **state)
+{
+	(void)state;
+	check_handed_over(REFINE_PAPER);
+	check_handed_over(REFINE_BUDGET);
+}
+
+/* Before the first run nobody knows who is called.  Earlier runs may: q was not. */
+static void test_handed_over_unknown(void **state)
+{
+	static const char *const names[] = { "r", "q", "h", "i", NULL };
+	static const char *const calls[] = { "rih", "rhq", "rq", "qh", "hi", NULL };
+	struct world w;
+
+	(void)state;
+	world_make(&w, names, calls);
+	world_start(&w, REFINE_BUDGET, 3);
+	assert_string_equal(world_recorded(&w), "rqhi");
+	refinement_free(w.r);
+	w.functions[1].uncalled = true;
+	world_start(&w, REFINE_BUDGET, 3);
+	assert_string_equal(world_recorded(&w), "r");
+	refinement_free(w.r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -116,6 +165,8 @@ int main(void)
 		cmocka_unit_test(test_observed_calls),
 		cmocka_unit_test(test_left_out),
 		cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_handed_over),
+		cmocka_unit_test(test_handed_over_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
