@@ -83,11 +83,13 @@ expect 0 "$VPROF" record -- ./pool
 expect 0 "$VPROF" show causes --format json
 python3 - "$work/.out" >verdict 2>&1 <<'P'
 import json, sys
+from causes import causes_of, tells
 o = json.load(open(sys.argv[1]))
-first, by = o["causes"][0], {c["function"]: c for c in o["causes"]}
+causes = causes_of(o)
+first, by = causes[0], {c["function"]: c for c in causes}
 print("resize first", first["function"] == "resize" and first["wait"] == "sleep" and first["how"] == "queue" and first["share"] > .7, first)
 print("store too", by["store"]["mean_ns"] > 900e3, by.get("store"))
-print("told", "put aside in submit, taken up in finish" in o["sentence"]["text"] and "because of resize" in o["sentence"]["text"], o["sentence"])
+print("told", tells(o, "put aside in submit, taken up in finish", "because of resize"), o["sentence"])
 P
 [ "$(grep -c ' True ' verdict)" = 3 ] && pass || fail "handed back: $(cat verdict)"
 finish

@@ -65,6 +65,9 @@ needs_kernel_recorder()
 	exit 77
 }
 
+# causes.py for the tests in Python
+export PYTHONPATH="$top/tests/e2e" PYTHONDONTWRITEBYTECODE=1
+
 # machine_is_busy: threads wait for its CPUs, be it other tests'
 machine_is_busy()
 {

@@ -141,18 +141,18 @@ sys.exit(subprocess.run(sys.argv[2:] + [sys.argv[1], str(port)]).returncode)
 P
 cat >judge.py <<'P'
 import json, subprocess, sys
+from causes import causes_of
 
 found = json.loads(subprocess.run([sys.argv[1], "show", "causes", "--format", "json"], capture_output=True, check=True).stdout)
 mode, peer = sys.argv[2], "127.0.0.1:" + open("upstream").read()
-first = found["causes"][0]
+causes = causes_of(found)
 def is_true(what, ok):
-    print(mode, what, "True" if ok else (ok, found["causes"][:3], found["sentence"]))
+    print(mode, what, "True" if ok else (ok, causes[:3], found["sentence"]))
 if mode == "upstream":
-    is_true("is first", first["peer"] == peer and first["share"] > .5)
+    is_true("is first", causes[0]["peer"] == peer and causes[0]["share"] > .5)
 else:
-    known = [c for c in found["causes"] if c["known"] and c["how"] != "runqueue"]	# others may have had the CPUs
-    is_true("is first", known[0]["function"] == "save")
-is_true("clients are not", sum(c["share"] for c in found["causes"] if "client" in (c["peer"] or "")) < .1)
+    is_true("is first", [c for c in causes if c["known"] and c["how"] != "runqueue"][0]["function"] == "save")
+is_true("clients are not", sum(c["share"] for c in causes if "client" in (c["peer"] or "")) < .1)
 P
 expect 2 "$VPROF" build -- sh -c 'cc -O1 -g -c loop.c && cc -o loop loop.o'
 expect 0 "$VPROF" annotate --start 'take key=arg0' --end 'answer@entry key=arg0'

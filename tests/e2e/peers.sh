@@ -204,19 +204,21 @@ sys.exit(subprocess.run(sys.argv[1:] + [str(port), "up.sock"]).returncode)
 P
 cat >judge.py <<'P'
 import json, subprocess, sys
+from causes import causes_of, tells
 
 def show(view):
     return json.loads(subprocess.run([sys.argv[1], "show", view, "--format", "json"], capture_output=True, check=True).stdout)
 
 mode, peer = sys.argv[2], "127.0.0.1:" + open("upstream").read()
-causes, tree = show("causes"), show("variance-tree")
-first, sentence = causes["causes"][0], causes["sentence"]
+shown, tree = show("causes"), show("variance-tree")
+causes = causes_of(shown)
+first, sentence = causes[0], shown["sentence"]
 def is_true(what, ok):
-    print(mode, what, "True" if ok else (ok, causes["causes"][:3], sentence))
+    print(mode, what, "True" if ok else (ok, causes[:3], sentence))
 is_true("is first", first["peer"] == peer and first["known"] and first["how"] == "io" and first["share"] > .7)
-is_true("is told", sentence["peer"] == peer and sentence["text"].startswith(peer + " "))
-is_true("the other is told too", any(c["peer"] == "up.sock" and c["mean_ns"] > 2e6 for c in causes["causes"]))
-is_true("clients are not", sum(c["share"] for c in causes["causes"] if "client" in (c["peer"] or "")) < .05)
+is_true("is told", tells(shown, peer + " ") and (sentence["peer"] or peer) == peer)
+is_true("the other is told too", any(c["peer"] == "up.sock" and c["mean_ns"] > 2e6 for c in causes))
+is_true("clients are not", sum(c["share"] for c in causes if "client" in (c["peer"] or "")) < .05)
 if mode == "read":
     is_true("who waits", first["function"] == "fetch" and first["wait"] == "io" and first["line"])
 else:

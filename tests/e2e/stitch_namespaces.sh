@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Two hosts: network namespaces joined by veth, the second with its clock 5,000 s ahead.  A front calls a back, which now and then
 # sleeps in rebuild.  One recording is made over both at once, and two that are stitched; each time vprof's share of rebuild is held
-# against what the two programs measured themselves in that run.  The ids come from vprof.conf (back) and from macros (front).
+# against what the two programs measured themselves in that run: the time in rebuild while the front was in recv(), for if it had no CPU
+# after its send() it would not have gone on without rebuild either.  The ids come from vprof.conf (back) and from macros (front).
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
 skip()
@@ -59,12 +60,15 @@ cat >front.c <<'C'
 #include <vprof.h>
 
 static FILE *told;
+static long long called, back_again;
 
 __attribute__((noinline)) void call_back(int fd, struct message *m)
 {
 	VPROF_CALL(m->traceparent);
 	whole(send(fd, m, sizeof(*m), 0), sizeof(*m));
+	called = now();
 	whole(recv(fd, m, sizeof(*m), MSG_WAITALL), sizeof(*m));
+	back_again = now();
 }
 
 int main(int argc, char **argv)
@@ -93,7 +97,7 @@ int main(int argc, char **argv)
 		VPROF_BEGIN("request", i);
 		call_back(fd, &m);
 		VPROF_END("request", i);
-		fprintf(told, "%lld\n", now() - start);
+		fprintf(told, "%lld %lld %lld\n", now() - start, called, back_again);
 	}
 	fclose(told);
 	return 0;
@@ -103,7 +107,7 @@ cat >back.c <<'C'
 #include "common.h"
 
 static FILE *told;
-static long long rebuilt;
+static long long from, to;
 
 __attribute__((noinline)) void lookup(void)
 {
@@ -113,16 +117,16 @@ __attribute__((noinline)) void lookup(void)
 
 __attribute__((noinline)) void rebuild(int i)
 {
-	long long start = now();
 	struct timespec t = { 0, 6000000 + i * 7919 % 2000000 };
 
+	from = now();
 	nanosleep(&t, NULL);
-	rebuilt = now() - start;
+	to = now();
 }
 
 __attribute__((noinline)) void serve(struct message *m, int i)
 {
-	rebuilt = 0;
+	from = to = 0;
 	lookup();
 	if (i % 10 == 3)
 		rebuild(i);
@@ -145,7 +149,7 @@ int main(int argc, char **argv)
 	for (int i = 0; recv(fd, &m, sizeof(m), MSG_WAITALL) == sizeof(m); i++) {
 		serve(&m, i);
 		whole(send(fd, &m, sizeof(m), 0), sizeof(m));
-		fprintf(told, "%lld\n", rebuilt);
+		fprintf(told, "%lld %lld\n", from, to);
 	}
 	fclose(told);
 	return 0;
@@ -172,8 +176,10 @@ both()			# RECORDER-OF-FRONT RECORDER-OF-BACK: runs both
 cat >check.py <<'END'
 import json, os, sys
 from fractions import Fraction
-T, X = ([int(l) for l in open("told." + n)] for n in ("front", "back"))
-n = len(T)
+front, back = ([[int(t) for t in l.split()] for l in open("told." + n)] for n in ("front", "back"))
+ahead, n = int(sys.argv[3] or 0) * 10**9, len(front)
+T = [took for took, _, _ in front]
+X = [max(0, min(to - ahead, end) - max(begin - ahead, called)) if to else 0 for (_, called, end), (begin, to) in zip(front, back)]
 cov = lambda a, b: Fraction(sum(x * y for x, y in zip(a, b)), n) - Fraction(sum(a), n) * Fraction(sum(b), n)
 told = float(cov(X, T) / cov(T, T))
 nodes = json.load(sys.stdin)["nodes"]
@@ -191,13 +197,13 @@ keep=$ahead ahead=
 "$VPROF" record -o one -- sh -c "ip netns exec $b ./back told.back & ip netns exec $a ./front told.front; wait" >one.log 2>&1 ||
 	{ cat one.log; fail "one recording"; }
 ahead=$keep
-"$VPROF" show variance-tree one --interval request --format json 2>err | python3 check.py blame one 2>>err && pass || fail "one recording: $(tail -1 err)"
+"$VPROF" show variance-tree one --interval request --format json 2>err | python3 check.py blame one 0 2>>err && pass || fail "one recording: $(tail -1 err)"
 
 both "$VPROF record -o front --" "$VPROF record -o back --"
 expect 0 "$VPROF" stitch front back -o both
 cp .err said
 says "hosta calls hostb: 400 calls" "400 remote intervals found a caller"
-"$VPROF" show variance-tree both --format json 2>err | python3 check.py function stitched 2>>err && pass || fail "stitched: $(tail -n 1 err)"
+"$VPROF" show variance-tree both --format json 2>err | python3 check.py function stitched "${ahead:+5000}" 2>>err && pass || fail "stitched: $(tail -n 1 err)"
 [ -z "$ahead" ] || awk '/its clock is/ { for (i = 1; $i != "clock"; i++); ok = $(i + 2) > 4999.99 && $(i + 2) < 5000.01 } END { exit !ok }' said &&
 	pass || fail "the clocks are 5,000 s apart: $(cat said)"
 

@@ -146,10 +146,18 @@ static void test_handed_over_unknown(void **state)
 	static const char *const names[] = { "r", "q", "h", "i", NULL };
 	static const char *const calls[] = { "rih", "rhq", "rq", "qh", "hi", NULL };
 	struct world w;
+	struct findings *f;
 
 	(void)state;
 	world_make(&w, names, calls);
 	world_start(&w, REFINE_BUDGET, 3);
+	assert_string_equal(world_recorded(&w), "rqhi");
+	refinement_free(w.r);
+	world_start(&w, REFINE_PAPER, 3);
+	f = found_new(100, 100000);
+	found_function(f, &w, 'r', 0, 1, 1);
+	found_factor(f, &w, 'r', 1);
+	assert_int_equal(world_step(&w, f), REFINE_GOES_ON);
 	assert_string_equal(world_recorded(&w), "rqhi");
 	refinement_free(w.r);
 	w.functions[1].uncalled = true;
