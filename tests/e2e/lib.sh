@@ -41,11 +41,25 @@ expect()
 	fi
 }
 
+# is_next "▶ NAME": more threads want to run than there are CPUs, the answer is about that, and names NAME next
+is_next()
+{
+	case $1 in
+	"▶ "*)
+		next=${1#* }
+		machine_is_busy && grep -hF -e "▶ waiting for a CPU " "$work/.out" "$work/.err" | grep -qE -e " Next: ([^.]*, )?${next%% ›*} \("
+		;;
+	*)
+		false
+		;;
+	esac
+}
+
 # says PATTERN...: each (a fixed string) stands in the last command's output
 says()
 {
 	for text; do
-		if grep -qF -e "$text" "$work/.out" "$work/.err"; then
+		if grep -qF -e "$text" "$work/.out" "$work/.err" || is_next "$text"; then
 			pass
 		else
 			fail "nobody said '$text'"
