@@ -47,7 +47,7 @@ is_next()
 	case $1 in
 	"▶ "*)
 		next=${1#* }
-		machine_is_busy && grep -hF -e "▶ waiting for a CPU " "$work/.out" "$work/.err" | grep -qE -e " Next: ([^.]*, )?${next%% ›*} \("
+		machine_is_busy && grep -hF -e "▶ waiting for a CPU " "$work/.out" "$work/.err" | grep -qE -e " Next: (.*, )?${next%% ›*} \("
 		;;
 	*)
 		false
