@@ -11,6 +11,13 @@ trap 'exit 99' INT TERM
 unset VPROF_DIR VPROF_CONF CC CXX CFLAGS MAKEFLAGS MAKELEVEL MFLAGS
 export NO_COLOR=1 LC_ALL=C.UTF-8 VPROF
 cd "$work" || exit 99
+above=$work
+while [ "$above" != / ]; do
+	above=$(dirname "$above")
+	for other in "$above/vprof.data" "$above/vprof.conf"; do
+		[ ! -e "$other" ] || { echo "vprof finds $other from here, and would use it: move it away, or set TMPDIR"; exit 99; }
+	done
+done
 passed=0
 failed=0
 
