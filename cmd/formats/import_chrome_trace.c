@@ -2,25 +2,36 @@
 /*
  * import_chrome_trace.c - `vprof import --from chrome-trace`: the JSON of about:tracing, which many tracers write.
  *
- * Spans are the events X (with their duration), B and E (matched by thread, and by name if E has one), and b and e (matched by
- * category, id and name; each id counts as a thread).  Times are microseconds.  A list that ends after some event is read up to
- * there.
+ * Spans are the events X (with their duration), B and E (matched by thread, and by name if E has one), and b and e, or of old tracers
+ * S and F (matched by category, scope, id and name, in the order of time; each id counts as a thread).  Times are microseconds.  A
+ * file that was cut off is read up to the last whole event (chrome_text.h).
  */
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/banned.h"
 #include "base/map.h"
 #include "cmd/formats/spans/chrome_own.h"
+#include "cmd/formats/spans/chrome_text.h"
 #include "cmd/formats/import_format.h"
 #include "cmd/formats/spans/spans.h"
 
-#define NS_MAX 4e18
+#define US_MAX 4000000000000000		/* 4e18 ns */
+
+struct event {				/* a beginning or an end */
+	const char *name;		/* "": an end without one */
+	uint64_t tid;
+	int64_t ns;
+	size_t order;
+	bool ends;
+};
 
 struct reading {
 	struct spans *s;
+	VEC(struct event) events;
 	const char *path;
 };
 
@@ -29,14 +40,25 @@ static int damaged(const struct reading *r, size_t event, const char *what, stru
 	return diag_set(reterr, EXIT_DATA, -EBADMSG, "%s: event %zu of traceEvents: %s", r->path, event + 1, what);
 }
 
+/*
+ * Exact for whole microseconds, and for parts of them as far as a double goes: 1700000000000001 us is more than fits into one as ns.
+ * Some tracers write the number as text.
+ */
 static bool to_ns(const json_t *o, const char *key, int64_t *ret)
 {
 	const json_t *v = json_object_get(o, key);
-	double ns = json_is_number(v) ? round(json_number_value(v) * 1000) : NAN;
+	const char *text = json_string_value(v);
+	double us = json_is_number(v) ? json_number_value(v) : NAN, whole;
+	char *end;
 
-	if (!(ns >= 0 && ns < NS_MAX))
+	if (text && *text >= '0' && *text <= '9') {
+		us = strtod(text, &end);
+		us = *end ? NAN : us;
+	}
+	if (!(us >= 0 && us < US_MAX))
 		return false;
-	*ret = (int64_t)ns;
+	whole = floor(us);
+	*ret = (int64_t)whole * 1000 + (int64_t)round((us - whole) * 1000);
 	return true;
 }
 
@@ -46,81 +68,113 @@ static uint64_t id_of(const json_t *v)
 	return json_is_integer(v) ? (uint64_t)json_integer_value(v) : json_is_string(v) ? hash_str(0, json_string_value(v)) : 0;
 }
 
+static uint64_t hash_text(uint64_t seed, const json_t *v)
+{
+	return hash_str(seed, json_is_string(v) ? json_string_value(v) : "");
+}
+
+/* "id2" says whether the id is of the process alone. */
+static uint64_t thread_of_id(const json_t *e)
+{
+	const json_t *id2 = json_object_get(e, "id2"), *local = json_object_get(id2, "local"), *global = json_object_get(id2, "global");
+	uint64_t key = hash_u64(1, id_of(local ? local : global ? global : json_object_get(e, "id")));
+
+	key = hash_text(hash_text(key, json_object_get(e, "cat")), json_object_get(e, "scope"));
+	return ((local ? hash_u64(key, id_of(json_object_get(e, "pid"))) : key) & INT64_MAX) | 1;
+}
+
 static uint64_t thread_of(const json_t *e, bool async)
 {
 	uint64_t pid = id_of(json_object_get(e, "pid")), tid = id_of(json_object_get(e, "tid"));
-	const char *category = json_string_value(json_object_get(e, "cat"));
 
 	if (async)
-		return (hash_str(hash_u64(1, id_of(json_object_get(e, "id"))), category ? category : "") & INT64_MAX) | 1;
+		return thread_of_id(e);
 	return pid < UINT32_MAX && tid < UINT32_MAX ? pid << 32 | tid : hash_u64(hash_u64(0, pid), tid) & INT64_MAX;
+}
+
+/* Some tracers end the list with {} or null, so that each event before can have its comma. */
+static bool is_filler(const json_t *e)
+{
+	return json_is_null(e) || (json_is_object(e) && json_object_size(e) == 0);
+}
+
+static int read_span(struct reading *r, size_t i, const json_t *e, const char *name, int64_t ns, struct diag *reterr)
+{
+	int64_t duration_ns;
+
+	if (!json_object_get(e, "dur")) {
+		r->s->open++;
+		return 0;
+	}
+	if (!to_ns(e, "dur", &duration_ns) || ns + duration_ns >= US_MAX * 1000)
+		return damaged(r, i, "\"dur\" is not a time in microseconds", reterr);
+	spans_add(r->s, name, thread_of(e, false), ns, ns + duration_ns);
+	return 0;
 }
 
 static int read_event(struct reading *r, size_t i, const json_t *e, struct diag *reterr)
 {
 	const char *phase = json_string_value(json_object_get(e, "ph")), *name = json_string_value(json_object_get(e, "name"));
-	bool async = phase && (*phase == 'b' || *phase == 'e');
-	int64_t ns, duration_ns;
+	int64_t ns;
 
+	if (is_filler(e))
+		return 0;
 	if (!json_is_object(e) || !phase || !*phase)
 		return damaged(r, i, "an object with \"ph\" was expected", reterr);
-	if (!strchr("XBEbe", *phase))
+	if (!strchr("XBEbeSF", *phase))
 		return 0;
 	if (!to_ns(e, "ts", &ns))
 		return damaged(r, i, "\"ts\" is not a time in microseconds", reterr);
-	if (strchr("XBb", *phase) && (!name || !*name))
+	if (strchr("XBbS", *phase) && (!name || !*name))
 		return damaged(r, i, "it has no \"name\"", reterr);
-	if (*phase == 'X') {
-		if (!to_ns(e, "dur", &duration_ns) || (double)ns + (double)duration_ns >= NS_MAX)
-			return damaged(r, i, "\"dur\" is not a time in microseconds", reterr);
-		spans_add(r->s, name, thread_of(e, false), ns, ns + duration_ns);
-	} else if (*phase == 'B' || *phase == 'b') {
-		spans_begin(r->s, name, thread_of(e, async), ns);
-	} else {
-		spans_end(r->s, name, thread_of(e, async), ns);
-	}
+	if (*phase == 'X')
+		return read_span(r, i, e, name, ns, reterr);
+	VEC_ADD(&r->events, (struct event){ arena_strdup(r->s->arena, name ? name : ""), thread_of(e, strchr("beSF", *phase) != NULL), ns,
+					    r->events.cnt, strchr("EeF", *phase) != NULL });
 	return 0;
 }
 
-/* A tracer that was killed leaves "[{...}, {...}," behind. */
-static json_t *parse(const char *text, size_t len, json_error_t *error)
+static int by_time(const void *pa, const void *pb)
 {
-	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, error);
-	size_t end = len;
-	char *closed;
+	const struct event *a = pa, *b = pb;
 
-	if (root || strspn(text, " \t\r\n") == len || text[strspn(text, " \t\r\n")] != '[')
-		return root;
-	while (end && strchr(" \t\r\n,", text[end - 1]))
-		end--;
-	if (end == 0 || text[end - 1] != '}')
-		return NULL;
-	closed = xasprintf("%.*s]", (int)end, text);
-	root = json_loads(closed, JSON_REJECT_DUPLICATES, &(json_error_t){ .line = 0 });
-	free(closed);
-	return root;
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? -1 : 1;
+	return (a->order > b->order) - (a->order < b->order);
 }
 
-static int read_file(struct spans *s, const char *path, struct diag *reterr)
+/* The file may hold them in any order: a beginning and its end may be of two threads, each with a buffer of its own. */
+static void match_events(struct reading *r)
 {
-	struct reading r = { .s = s, .path = path };
+	if (r->events.cnt > 1)
+		qsort(r->events.items, r->events.cnt, sizeof(*r->events.items), by_time);
+	for (size_t i = 0; i < r->events.cnt; i++) {
+		const struct event *e = &r->events.items[i];
+
+		if (e->ends)
+			spans_end(r->s, e->name, e->tid, e->ns);
+		else
+			spans_begin(r->s, e->name, e->tid, e->ns);
+	}
+}
+
+static int read_file(struct reading *r, const char *path, struct diag *reterr)
+{
 	_cleanup_(freep) char *text = NULL;
-	json_error_t error;
-	json_t *root, *events;
+	json_t *root = NULL, *events;
 	size_t len;
 	int e = spans_read_file(path, &text, &len, reterr);
 
+	r->path = path;
+	if (e == 0)
+		e = chrome_text_load(path, text, len, &root, reterr);
 	if (e < 0)
 		return e;
-	root = len < INT32_MAX ? parse(text, len, &error) : NULL;
-	if (!root)
-		return diag_set(reterr, EXIT_DATA, -EBADMSG, "%s:%d: no JSON: %s", path, len < INT32_MAX ? error.line : 1,
-				len < INT32_MAX ? error.text : "the file is larger than 2 GiB");
 	events = json_is_array(root) ? root : json_object_get(root, "traceEvents");
 	if (!json_is_array(events))
 		e = diag_set(reterr, EXIT_DATA, -EBADMSG, "%s:1: an array, or an object with \"traceEvents\", was expected", path);
 	for (size_t i = 0; e == 0 && i < json_array_size(events); i++)
-		e = read_event(&r, i, json_array_get(events, i), reterr);
+		e = read_event(r, i, json_array_get(events, i), reterr);
 	json_decref(root);
 	return e;
 }
@@ -136,7 +190,7 @@ static int read_own(const char *path, struct trace **ret, struct diag *reterr)
 
 	if (e < 0)
 		return e;
-	root = len < INT32_MAX ? json_loadb(text, len, JSON_REJECT_DUPLICATES, &error) : NULL;
+	root = len < INT32_MAX ? json_loadb(text, len, 0, &error) : NULL;
 	if (chrome_is_own(root))
 		e = chrome_own_read(root, path, ret, reterr);
 	json_decref(root);
@@ -146,6 +200,7 @@ static int read_own(const char *path, struct trace **ret, struct diag *reterr)
 static int read_chrome(const char *const *paths, size_t cnt, struct trace **ret, struct diag *reterr)
 {
 	struct spans s;
+	struct reading r = { .s = &s };
 	int e = 0;
 
 	if (cnt == 1 && !import_span_options_given() && strcmp(paths[0], "/dev/stdin") != 0) {
@@ -155,9 +210,12 @@ static int read_chrome(const char *const *paths, size_t cnt, struct trace **ret,
 	}
 	spans_init(&s);
 	for (size_t i = 0; e == 0 && i < cnt; i++)
-		e = read_file(&s, paths[i], reterr);
-	if (e == 0)
+		e = read_file(&r, paths[i], reterr);
+	if (e == 0) {
+		match_events(&r);
 		e = spans_to_trace(&s, ret, reterr);
+	}
+	VEC_RELEASE(&r.events);
 	spans_release(&s);
 	return e;
 }

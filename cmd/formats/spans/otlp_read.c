@@ -268,7 +268,7 @@ static json_t *load_document(const char *text, size_t len, bool by_line, size_t 
 int otlp_read_text(struct otlp *o, const char *path, const char *text, size_t len, struct diag *reterr)
 {
 	bool by_line = false;		/* the document before this one was a line */
-	size_t at = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0, bytes;
+	size_t at = 0, bytes;
 	int e = 0;
 
 	o->path = path;

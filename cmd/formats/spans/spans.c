@@ -15,6 +15,7 @@
 #include "base/banned.h"
 #include "base/file.h"
 #include "base/map.h"
+#include "base/str.h"
 #include "cmd/messages.h"
 
 const char *import_interval, *import_start, *import_end;
@@ -35,6 +36,8 @@ void spans_init(struct spans *s)
 {
 	memset(s, 0, sizeof(*s));
 	s->arena = arena_new();
+	s->last = map_new();
+	s->last_named = map_new();
 }
 
 void spans_release(struct spans *s)
@@ -43,6 +46,8 @@ void spans_release(struct spans *s)
 	VEC_RELEASE(&s->begun);
 	VEC_RELEASE(&s->waits);
 	VEC_RELEASE(&s->wakeups);
+	map_free(s->last);
+	map_free(s->last_named);
 	arena_free(s->arena);
 }
 
@@ -53,20 +58,26 @@ void spans_add(struct spans *s, const char *name, uint64_t tid, int64_t start_ns
 
 void spans_begin(struct spans *s, const char *name, uint64_t tid, int64_t ns)
 {
-	VEC_ADD(&s->begun, (struct span_begun){ arena_strdup(s->arena, name), tid, ns, false });
+	uint64_t *last = map_slot(s->last, tid), *last_named = map_slot(s->last_named, hash_str(tid, name));
+
+	VEC_ADD(&s->begun, (struct span_begun){ arena_strdup(s->arena, name), tid, ns, false, *last, *last_named });
+	*last = *last_named = s->begun.cnt;
 }
 
 void spans_end(struct spans *s, const char *name, uint64_t tid, int64_t ns)
 {
-	for (size_t i = s->begun.cnt; i-- > 0; ) {
-		struct span_begun *b = &s->begun.items[i];
+	bool is_named = name && *name;
+	uint64_t *last = is_named ? map_slot(s->last_named, hash_str(tid, name)) : map_slot(s->last, tid);
+	struct span_begun *b = NULL;
 
-		if (b->ended || b->tid != tid || (name && *name && strcmp(b->name, name) != 0) || b->ns > ns)
+	while (*last && s->begun.items[*last - 1].ended)
+		*last = is_named ? s->begun.items[*last - 1].below_named : s->begun.items[*last - 1].below;
+	for (size_t at = *last; at; at = is_named ? b->below_named : b->below) {
+		b = &s->begun.items[at - 1];
+		if (b->ended || b->tid != tid || (is_named && strcmp(b->name, name) != 0) || b->ns > ns)
 			continue;
 		b->ended = true;
 		spans_add(s, b->name, tid, b->ns, ns);
-		while (s->begun.cnt && s->begun.items[s->begun.cnt - 1].ended)
-			s->begun.cnt--;
 		return;
 	}
 	s->unmatched_ends++;
@@ -87,7 +98,17 @@ int spans_read_file(const char *path, char **ret, size_t *ret_len, struct diag *
 {
 	int r = file_read_given(path, ret, ret_len);
 
-	return r < 0 ? diag_set(reterr, EXIT_DATA, r, "cannot read '%s': %s", path, file_why(r)) : 0;
+	if (r < 0)
+		return diag_set(reterr, EXIT_DATA, r, "cannot read '%s': %s", path, file_why(r));
+	if (starts_with(*ret, "\x1f\x8b")) {
+		diag_set(reterr, EXIT_DATA, -EBADMSG, "'%s' is compressed by gzip", path);
+		return diag_remedy(reterr, -EBADMSG, "zcat %s | vprof import --from FORMAT -", path);
+	}
+	if (starts_with(*ret, "\xef\xbb\xbf")) {
+		*ret_len -= 3;
+		memmove(*ret, *ret + 3, *ret_len + 1);
+	}
+	return 0;
 }
 
 uint32_t spans_function(struct trace *t, struct map *numbers, const char *name)

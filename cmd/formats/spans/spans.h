@@ -34,11 +34,13 @@ struct span_begun {
 	uint64_t tid;
 	int64_t ns;
 	bool ended;
+	size_t below, below_named;	/* the one that began before it on the thread, and there under its name: index + 1 */
 };
 
 struct spans {
 	struct arena *arena;
-	VEC(struct span_begun) begun;	/* innermost last */
+	VEC(struct span_begun) begun;
+	struct map *last, *last_named;	/* thread, thread and name -> the last that began, as index + 1 */
 	VEC(struct span) list;
 	VEC(struct span_wait) waits;
 	VEC(struct wakeup) wakeups;
@@ -53,7 +55,7 @@ void spans_init(struct spans *s);
 void spans_release(struct spans *s);
 void spans_add(struct spans *s, const char *name, uint64_t tid, int64_t start_ns, int64_t end_ns);
 
-/* For formats with beginnings and ends.  An end without a name ends the innermost span of the thread; one without a beginning is counted. */
+/* For formats with beginnings and ends, in the order of time.  An end without a name ends the innermost span of the thread; one without a beginning is counted. */
 void spans_begin(struct spans *s, const char *name, uint64_t tid, int64_t ns);
 void spans_end(struct spans *s, const char *name, uint64_t tid, int64_t ns);
 
@@ -74,7 +76,7 @@ void spans_cut_waits(struct spans *s, struct trace *t);
 uint64_t spans_add_interval(struct trace *t, const char *name, uint64_t tid, int64_t start_ns, int64_t end_ns);
 uint32_t spans_function(struct trace *t, struct map *numbers, const char *name);
 
-/* Reads the whole file; the caller frees *ret. */
+/* Reads the whole file, without its byte order mark; the caller frees *ret. */
 int spans_read_file(const char *path, char **ret, size_t *ret_len, struct diag *reterr);
 
 #endif
