@@ -4,12 +4,17 @@
  *
  *	interval,part,nanoseconds
  *	1,parse,1200
- *	1,wait:lock,800
+ *	1,wait:lock in parse,800
  *	2,parse,1100
  *
- * The parts of an interval add up to it.  "wait:CLASS" is a wait, "other" is time outside any function, all others are functions.
+ * The parts of an interval add up to it.  "wait:CLASS" is a wait, also "wait:CLASS in FUNCTION"; "other" and "body" are time outside any
+ * function; all others are functions.  So our own export comes back, but for the wait of a thread that was woken and did not run yet
+ * ("wait:wakeup"): it counts as "runnable", as both are time in the run queue.
+ *
+ * The line with the names says what stands between fields: a comma, or a semicolon or a tab, as spreadsheets write it.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,9 +39,11 @@ struct table {
 	unsigned long line;
 	int columns[3];			/* positions of interval, part and nanoseconds */
 	struct arena *arena;
+	char separator;
 	struct names *intervals;	/* of this file: "1" of another file is another interval */
 	size_t first_of_file;		/* number of the file's first interval */
 	VEC(struct row) rows;
+	uint64_t wakeups;
 };
 
 static int wrong(const struct table *t, const char *what, struct diag *reterr)
@@ -45,8 +52,9 @@ static int wrong(const struct table *t, const char *what, struct diag *reterr)
 }
 
 /* RFC 4180, without line feeds in a field.  Cuts the line into fields in place.  Returns their number, or -1. */
-static int split(char *line, char **fields, int most)
+static int split(char *line, char separator, char **fields, int most)
 {
+	const char ends[] = { separator, '\0' };
 	int cnt = 0;
 
 	for (char *in = line;; in++) {
@@ -60,10 +68,10 @@ static int split(char *line, char **fields, int most)
 				in += *in == '"';
 				*out++ = *in;
 			}
-			if (*in++ != '"' || (*in && *in != ','))
+			if (*in++ != '"' || (*in && *in != separator))
 				return -1;
 		} else {
-			in += strcspn(in, ",");
+			in += strcspn(in, ends);
 			out = in;
 		}
 		if (!*in) {
@@ -89,18 +97,28 @@ static int read_head(struct table *t, char **fields, int cnt, struct diag *reter
 	return 0;
 }
 
-/* The state of a part.  Returns false for a wait of an unknown class. */
-static bool state_of(const char *part, enum trace_state *ret)
+/* The state of a part, and its function, or NULL.  Returns false for a wait of an unknown class. */
+static bool state_of(const char *part, enum trace_state *ret, const char **ret_function)
 {
+	_cleanup_(freep) char *class = NULL;
+	const char *in;
+
 	*ret = STATE_RUNNING;
-	return !starts_with(part, "wait:") || (trace_state_parse(part + strlen("wait:"), ret) && *ret != STATE_WAKEUP);
+	*ret_function = strcmp(part, "other") != 0 && strcmp(part, "body") != 0 ? part : NULL;
+	if (!starts_with(part, "wait:"))
+		return true;
+	part += strlen("wait:");
+	in = strstr(part, " in ");
+	*ret_function = in && in[strlen(" in ")] ? in + strlen(" in ") : NULL;
+	class = xstrndup(part, in ? (size_t)(in - part) : strlen(part));
+	return trace_state_parse(class, ret);
 }
 
 static int read_row(struct table *t, char **fields, int cnt, struct diag *reterr)
 {
 	struct row row = { .order = t->rows.cnt };
+	const char *number, *function;
 	enum trace_state state;
-	const char *number;
 	char *end;
 
 	for (int k = 0; k < 3; k++)
@@ -113,8 +131,9 @@ static int read_row(struct table *t, char **fields, int cnt, struct diag *reterr
 		return wrong(t, "nanoseconds must be a whole number", reterr);
 	if (!*fields[t->columns[0]] || !*fields[t->columns[1]])
 		return wrong(t, "the interval, or the part, has no name", reterr);
-	if (!state_of(fields[t->columns[1]], &state))
+	if (!state_of(fields[t->columns[1]], &state, &function))
 		return wrong(t, "no class of waits has that name", reterr);
+	t->wakeups += state == STATE_WAKEUP;
 	row.interval = t->first_of_file + names_add(t->intervals, fields[t->columns[0]]);
 	row.part = arena_strdup(t->arena, fields[t->columns[1]]);
 	VEC_ADD(&t->rows, row);
@@ -128,6 +147,7 @@ static int read_lines(struct table *t, char *text, struct diag *reterr)
 	int e = 0;
 
 	t->line = 0;
+	t->separator = ',';
 	while (e == 0 && next && *next) {
 		char *line = next;
 		size_t len = strcspn(line, "\n");
@@ -140,9 +160,11 @@ static int read_lines(struct table *t, char *text, struct diag *reterr)
 		t->line++;
 		if (!*line)
 			continue;
-		cnt = split(line, fields, (int)ARRAY_SIZE(fields));
+		if (!has_head)
+			t->separator = strchr(line, ',') ? ',' : strchr(line, ';') ? ';' : strchr(line, '\t') ? '\t' : ',';
+		cnt = split(line, t->separator, fields, (int)ARRAY_SIZE(fields));
 		if (cnt < 0)
-			return wrong(t, "a quoted field does not end, or there are more than 64 fields", reterr);
+			return wrong(t, "a quoted field does not end in its line, or there are more than 64 fields", reterr);
 		e = has_head ? read_row(t, fields, cnt, reterr) : read_head(t, fields, cnt, reterr);
 		has_head = true;
 	}
@@ -164,15 +186,17 @@ static int by_interval(const void *pa, const void *pb)
 
 static void add_part(struct trace *t, struct map *functions, uint64_t tid, uint64_t sid, const struct row *r, int64_t at_ns)
 {
+	const char *function;
 	enum trace_state state;
 
-	state_of(r->part, &state);
+	state_of(r->part, &state, &function);
 	if (r->ns == 0)
 		return;
-	VEC_ADD(&t->segments, (struct segment){ .tid = tid, .sid = sid, .start_ns = at_ns, .end_ns = at_ns + r->ns, .state = state });
-	if (!starts_with(r->part, "wait:") && strcmp(r->part, "other") != 0)
+	VEC_ADD(&t->segments, (struct segment){ .tid = tid, .sid = sid, .start_ns = at_ns, .end_ns = at_ns + r->ns,
+						.state = state == STATE_WAKEUP ? STATE_RUNNABLE : state });
+	if (function)
 		VEC_ADD(&t->invocations, (struct invocation){
-			.tid = tid, .sid = sid, .function = spans_function(t, functions, r->part), .call_site = CALL_SITE_NONE,
+			.tid = tid, .sid = sid, .function = spans_function(t, functions, function), .call_site = CALL_SITE_NONE,
 			.start_ns = at_ns, .end_ns = at_ns + r->ns, .order = (uint32_t)t->invocations.cnt });
 }
 
@@ -203,6 +227,8 @@ static int make_trace(struct table *t, struct trace **ret, struct diag *reterr)
 	note_line("found %zu intervals with %zu parts, %zu of them functions", made->intervals.cnt, t->rows.cnt, made->functions.cnt);
 	note_line("views that work: summary, variance-tree, factors, causes, tail and execution-table; the file has neither the order of the "
 		  "parts nor their wakers");
+	if (t->wakeups)
+		note_line("parts 'wait:wakeup' are stored as 'wait:runnable': %" PRIu64, t->wakeups);
 	*ret = TAKE_PTR(made);
 	return 0;
 }

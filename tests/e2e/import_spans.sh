@@ -133,6 +133,44 @@ says "damaged.csv:1:"
 sed 3s/lock/luck/ parts.csv >damaged.csv
 expect 5 "$VPROF" import --from csv damaged.csv
 says "damaged.csv:3: no class of waits has that name"
+# As spreadsheets write it, and our own export: the same tree of shares comes out.
+shares() { "$VPROF" show variance-tree "$1" --format json 2>/dev/null | python3 -c '
+import json, sys
+for n in json.load(sys.stdin)["nodes"]:
+    print(n["kind"], n["function"], n["wait"], "%.9f" % n["share"], n["mean_ns"])'; }
+shares csv >csv.shares
+sed 's/,/;/g; s/"send; it"/"send, it"/' parts.csv >semicolons.csv
+sed 's/,/\t/g; s/"send\t it"/"send, it"/' parts.csv >tabs.csv
+{ printf '\357\273\277'; sed 's/$/\r/' parts.csv; } >order_mark.csv
+for form in semicolons tabs order_mark; do
+	expect 0 "$VPROF" import --from csv $form.csv --interval query -o $form
+	shares $form | cmp -s - csv.shares && pass || fail "$form: $(shares $form)"
+done
+{ echo "vprof-tuples 1"; python3 - <<'END'
+at = 1000
+for i in range(120):
+    held = [500, 70_000][i % 3 == 0]
+    print(f"interval {i + 1} request 1 {at} 1 {at + held + 3000}\nsegment 1 {i + 1} {at} {at + 1000} running\nsegment 1 {i + 1} {at + 1000} {at + 1000 + held} lock")
+    print(f"segment 1 {i + 1} {at + 1000 + held} {at + 2000 + held} running\nsegment 1 {i + 1} {at + held + 2000} {at + held + 3000} io\ninvocation 1 {i + 1} append {at + 500} {at + held + 2000}")
+    at += held + 4000
+END
+} >waits.tuples
+expect 0 "$VPROF" import --from tuples waits.tuples -o waits
+expect 0 "$VPROF" export --format csv --intervals all -o waits.csv waits
+grep -q ",wait:lock in append,70000" waits.csv && grep -q ",body,500" waits.csv && pass || fail "waits.csv: $(head -n 8 waits.csv)"
+expect 0 "$VPROF" import --from csv waits.csv --interval request -o waits_again
+for run in waits waits_again; do
+	shares $run | grep -v "^body" | sort >$run.shares
+done
+[ -s waits.shares ] && cmp -s waits.shares waits_again.shares && pass || fail "own csv: $(diff waits.shares waits_again.shares)"
+printf 'interval,part,nanoseconds\n1,wait:wakeup in f,7\n' >woken.csv
+expect 0 "$VPROF" import --from csv woken.csv
+says "'wait:wakeup' are stored as 'wait:runnable': 1"
+for part in "wait:luck in f" "wait:" "wait: in f"; do
+	printf 'interval,part,nanoseconds\n1,%s,7\n' "$part" >damaged.csv
+	expect 5 "$VPROF" import --from csv damaged.csv
+	says "damaged.csv:2: no class of waits"
+done
 { echo; cat parts.csv; } >blank.csv
 expect 0 "$VPROF" import --from csv blank.csv parts.csv
 says "found $((2 * $(tail -n +2 parts.csv | cut -d, -f1 | sort -u | wc -l))) intervals"
