@@ -330,7 +330,7 @@ static int look_run(int argc, char **argv)
 }
 
 static const struct option_desc look_options[] = {
-	{ 'p', "pid", "PID", OPT_UINT, &arg_pid, "the server: that process, with its threads and children" },
+	{ 'p', "pid", "PID", OPT_COUNT, &arg_pid, "the server: that process, with its threads and children" },
 	{ 0, "duration", "TIME", OPT_STR, &arg_duration, "how long to look (default 10s)" },
 	{ 0, "port", "N", OPT_STRS, &arg_ports, "show the requests on that port (may repeat); default: where most came" },
 	{ 0, "unix", "PATH", OPT_STRS, &arg_paths, "the same of a Unix socket (may repeat)" },

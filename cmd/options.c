@@ -106,6 +106,8 @@ static int store_number(struct parser *p, const struct option_desc *o, const cha
 
 	if (errno || end == value || *end || *value == '-' || number > 0xffffffffUL)
 		return usage(p, "%s wants a whole number, not '%s'", name, value);
+	if (number == 0 && o->type == OPT_COUNT)
+		return usage(p, "%s wants a whole number from 1 on, not '%s'", name, value);
 	*(unsigned *)o->target = (unsigned)number;
 	return 0;
 }
@@ -124,6 +126,7 @@ static int store(struct parser *p, const struct option_desc *o, const char *name
 		args_add(o->target, value);
 		return 0;
 	case OPT_UINT:
+	case OPT_COUNT:
 	case OPT_DOUBLE:
 		return store_number(p, o, name, value);
 	}

@@ -402,7 +402,7 @@ static int record_run(int argc, char **argv)
 
 static const struct option_desc record_options[] = {
 	{ 'o', "output", "NAME", OPT_STR, &arg_output, "name the run, in addition to its number" },
-	{ 0, "repeat", "N", OPT_UINT, &arg_repeat,
+	{ 0, "repeat", "N", OPT_COUNT, &arg_repeat,
 	  "with -o NAME: record N runs, NAME.1 to NAME.N; vprof diff takes NAME for all of them" },
 	{ 0, "sample", "1/K|auto[=PART]", OPT_STR, &arg_sample,
 	  "record functions in one of K intervals, chosen at random, or in as many as keep the overhead below PART "
@@ -411,7 +411,7 @@ static const struct option_desc record_options[] = {
 	  "with --sample: choose by the trace id that an interval has, so that all hosts record the same requests (default: by lot)" },
 	{ 0, "kernel", "MODE", OPT_OPTIONAL, &arg_kernel,
 	  "also record the kernel's view: run queue, unlisted waits, devices; auto, require or off (default)" },
-	{ 'p', "pid", "PID", OPT_UINT, &arg_pid,
+	{ 'p', "pid", "PID", OPT_COUNT, &arg_pid,
 	  "record a running process and its children; only the kernel's view if it was not built with vprof" },
 	{ 0, "attach", "RUN", OPT_STR, &arg_attach, "like -p, for all processes of RUN that still run" },
 	{ 0, "duration", "TIME", OPT_STR, &arg_duration,
@@ -434,7 +434,7 @@ static const struct option_desc record_options[] = {
 	{ 0, "order", NULL, OPT_FLAG, &arg_order,
 	  "record every taking and release of a lock, also those that no thread waits for: vprof causal --predict then replays who would "
 	  "wait for whom after a change" },
-	{ 0, "buffer", "MIB", OPT_UINT, &arg_buffer_mib, "size of the recording buffer, in MiB" },
+	{ 0, "buffer", "MIB", OPT_COUNT, &arg_buffer_mib, "size of the recording buffer, in MiB" },
 	{ 0, "arena", "DIR|fd", OPT_STR, &arg_arena,
 	  "put the recording buffer in DIR, shared with containers; or pass it as an inherited file descriptor (fd)" },
 	{ 0, "keep", "30s|200M", OPT_STRS, &arg_keep,

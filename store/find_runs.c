@@ -103,6 +103,8 @@ static int no_such_run(const runs *list, const char *text, struct diag *reterr)
 
 	name_runs(list, &names);
 	diag_set(reterr, EXIT_USAGE, -ENOENT, "there is no run '%s'", text);
+	if (ends_with(text, ".vpd"))
+		return diag_remedy(reterr, -ENOENT, "vprof import --from digest %s   makes a run of a digest", text);
 	return diag_remedy(reterr, -ENOENT, "one of: %s", str_cstr(&names));
 }
 

@@ -11,6 +11,7 @@
 #include "cmd/commands.h"
 #include "cmd/diff/diff.h"
 #include "cmd/diff/sides.h"
+#include "cmd/merge_digests.h"
 #include "cmd/messages.h"
 #include "cmd/pager.h"
 #include "project/config/locate.h"
@@ -194,8 +195,13 @@ static int check_words(const struct args *words, char *const *given)
 	if (given || arg_output)
 		return fail_now(EXIT_USAGE, "vprof diff --interleave 10 -- COMMAND_A -- COMMAND_B",
 				"diff: %s goes with --interleave", given ? "a command" : "-o");
-	return words->cnt == 2 ? EXIT_DONE :
-	       fail_now(EXIT_USAGE, "vprof diff before after", "diff: which runs? It takes two: BASE and HEAD");
+	if (words->cnt != 2)
+		return fail_now(EXIT_USAGE, "vprof diff before after", "diff: which runs? It takes two: BASE and HEAD");
+	for (size_t i = 0; i < words->cnt; i++)
+		if (strcmp(arg_by, "host") && is_digest_name(words->items[i]))
+			return fail_now(EXIT_USAGE, "vprof diff BASE.vpd HEAD.vpd --by host; vprof import --from digest FILE.vpd makes a run",
+					"diff: '%s' is a digest, and these are compared by host", words->items[i]);
+	return EXIT_DONE;
 }
 
 static int diff_run(int argc, char **argv)
@@ -224,8 +230,6 @@ static int diff_run(int argc, char **argv)
 		return fail(&diag);
 	if (arg_interleave)
 		status = record_both(&j.sides, given, format, (char **)groups);
-	else if (store_open(data_dir(), false, &j.sides.store, &diag) < 0)
-		return fail(&diag);
 	base = arg_interleave ? groups[0] : xstrdup(words.items[0]);
 	head = arg_interleave ? groups[1] : xstrdup(words.items[1]);
 	if (status)
@@ -242,7 +246,7 @@ static const struct option_desc diff_options[] = {
 	{ 0, "interval", "NAME", OPT_STR, &arg_interval, "name of the kind of interval (default: that of BASE with the most)" },
 	{ 0, "by", "UNIT", OPT_STR, &arg_by, "run (default): runs are compared; host: hosts, of digests and merged runs, 5 a side for a verdict" },
 	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text (default), json, github, junit" },
-	{ 0, "interleave", "N", OPT_UINT, &arg_interleave, "record N runs of each of two commands in turns, and compare these" },
+	{ 0, "interleave", "N", OPT_COUNT, &arg_interleave, "record N runs of each of two commands in turns, and compare these" },
 	{ 'o', "output", "NAME", OPT_STR, &arg_output,
 	  "with --interleave: name the groups NAME.base and NAME.head (default: diff1, diff2, ...)" },
 	{ 0, "fail-inconclusive", NULL, OPT_FLAG, &arg_fail_inconclusive, "exit 1, not 3, if the runs cannot tell" },
@@ -252,7 +256,7 @@ static const struct option_desc diff_options[] = {
 	OPT_END
 };
 static const char *const diff_examples[] = {
-	"vprof diff before after", "vprof diff 1,2,3 4,5,6 --gate 'p99>+10%'",
+	"vprof diff before after", "vprof diff 1,2,3 4,5,6 --gate 'p99>+10%'", "vprof diff old.vpd new.vpd --by host",
 	"vprof diff --interleave 10 --gate 'p99>+10%,sd>+25%' -- ./bench.old -- ./bench.new", NULL
 };
 const struct cmd cmd_diff = {

@@ -70,7 +70,7 @@ int sides_read(struct sides *s, const char *base, const char *head, const char *
 	       struct compared_side ret[SIDE_CNT], struct diag *reterr)
 {
 	const char *const texts[SIDE_CNT] = { base, head };
-	int r = s->store ? 0 : store_open(data_dir(), false, &s->store, reterr);
+	int r = s->store || by_host ? 0 : store_open(data_dir(), false, &s->store, reterr);
 
 	for (unsigned i = 0; r == 0 && i < SIDE_CNT; i++)
 		r = by_host ? side_read_hosts(s, (enum side)i, texts[i], &interval, reterr) :

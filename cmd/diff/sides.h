@@ -9,7 +9,7 @@
 #include "store/store.h"
 
 struct sides {
-	struct store *store;		/* open before sides_read(), else it opens it */
+	struct store *store;		/* open before sides_read(), else it opens it, if it needs it */
 	runs runs[SIDE_CNT];		/* those with intervals of the wanted name; findings[] is parallel */
 	VEC(struct findings *) findings[SIDE_CNT];
 	VEC(struct compared_run) compared[SIDE_CNT];
@@ -21,7 +21,7 @@ struct sides {
 
 /*
  * base, head: a run, a group, or 4,5,6.  interval NULL: that of base with the most.  by_host: what is compared are hosts, each with
- * all that the runs have of it; runs may be digests then.  ret: of s, both sides.
+ * all that the runs have of it; runs may be digests then, and so may be files (a.vpd,b.vpd).  ret: of s, both sides.
  */
 int sides_read(struct sides *s, const char *base, const char *head, const char *interval, bool by_host,
 	       struct compared_side ret[SIDE_CNT], struct diag *reterr);

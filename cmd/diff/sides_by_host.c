@@ -8,16 +8,56 @@
 
 #include "base/banned.h"
 #include "cmd/diff/sides.h"
+#include "cmd/merge_digests.h"
 #include "cmd/messages.h"
 #include "digest/by_host.h"
+#include "digest/digest.h"
 #include "digest/unite.h"
+#include "project/config/locate.h"
 #include "project/digests/run_digest.h"
+
+/* Takes the names of digests out of "a.vpd,3,b.vpd": the rest, "3", is runs. */
+static void split(const char *text, struct args *ret_files, struct str *ret_runs)
+{
+	for (const char *word = text; word; word = strchr(word, ',') ? strchr(word, ',') + 1 : NULL) {
+		_cleanup_(freep) char *one = xstrndup(word, strcspn(word, ","));
+
+		if (is_digest_name(one))
+			args_add(ret_files, one);
+		else
+			str_addf(ret_runs, "%s%s", ret_runs->len ? "," : "", one);
+	}
+}
+
+static int open_and_find(struct sides *s, enum side side, const char *text, struct diag *reterr)
+{
+	int r = s->store ? 0 : store_open(data_dir(), false, &s->store, reterr);
+
+	return r < 0 ? r : runs_find(s->store, text, &s->runs[side], reterr);
+}
+
+static int add_file(struct uniter *u, const char *path, struct diag *reterr)
+{
+	_cleanup_(summed_freep) struct summed *sums = NULL;
+	int r = digest_read(path, &sums, reterr);
+
+	if (r == 0)
+		uniter_add(u, sums);
+	return r;
+}
 
 static int read_sums(struct sides *s, enum side side, const char *text, struct summed **ret, struct diag *reterr)
 {
 	_cleanup_(uniter_freep) struct uniter *u = uniter_new();
-	int r = runs_find(s->store, text, &s->runs[side], reterr);
+	_cleanup_(args_release) struct args files = ARGS_INIT;
+	_cleanup_(str_release) struct str names = STR_INIT;
+	int r = 0;
 
+	split(text, &files, &names);
+	if (names.len || !files.cnt)
+		r = open_and_find(s, side, str_cstr(&names), reterr);
+	for (size_t i = 0; r == 0 && i < files.cnt; i++)
+		r = add_file(u, files.items[i], reterr);
 	for (size_t i = 0; r == 0 && i < s->runs[side].cnt; i++) {
 		_cleanup_(summed_freep) struct summed *sums = NULL;
 
@@ -34,7 +74,7 @@ static int nothing_there(const char *text, const char *interval, struct diag *re
 {
 	diag_set(reterr, EXIT_NO_EVIDENCE, -ENOENT, "no host of '%s' has results about intervals%s%s%s", text, interval ? " '" : "",
 		 interval ? interval : "", interval ? "'" : "");
-	return diag_remedy(reterr, -ENOENT, "vprof show summary %s", text);
+	return diag_remedy(reterr, -ENOENT, is_digest_name(text) ? "vprof import --from digest %s   makes a run of it" : "vprof show summary %s", text);
 }
 
 static int too_many(struct diag *reterr)

@@ -55,7 +55,7 @@ static int doctor_run(int argc, char **argv)
 
 static const struct option_desc doctor_options[] = {
 	{ 0, "quick", NULL, OPT_FLAG, &arg_quick, "skip building and recording a small program with each compiler" },
-	{ 'p', "pid", "PID", OPT_UINT, &arg_pid, "check a running process: its filters, limits and namespaces, and their effect" },
+	{ 'p', "pid", "PID", OPT_COUNT, &arg_pid, "check a running process: its filters, limits and namespaces, and their effect" },
 	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text (default) or json" },
 	OPT_END
 };

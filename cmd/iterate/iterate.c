@@ -233,7 +233,7 @@ static const struct option_desc iterate_options[] = {
 	{ 0, "from-arrival", NULL, OPT_FLAG, &arg_from_arrival, "vprof record --from-arrival in each run" },
 	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text (default) or json (the runs, why it ended, the last run's factors)" },
 	{ 0, "ignore-status", NULL, OPT_FLAG, &arg_ignore_status, "continue when the command fails" },
-	{ 0, "buffer", "MIB", OPT_UINT, &arg_buffer_mib, "size of the recording buffer, in MiB" },
+	{ 0, "buffer", "MIB", OPT_COUNT, &arg_buffer_mib, "size of the recording buffer, in MiB" },
 	{ 'j', "jobs", "N", OPT_UINT, &arg_jobs, "recompile N units at a time (default: one per core)" },
 	{ 'v', "verbose", NULL, OPT_FLAG, &arg_verbose, "print the output of the builds" },
 	LOCK_OPTION,

@@ -30,6 +30,15 @@ static void put_escaped(FILE *out, const char *text, bool is_property)
 	}
 }
 
+/* A line of the log, which GitHub shows as it is: only commands begin with "::". */
+static void put_line(FILE *out, const char *text)
+{
+	_cleanup_(str_release) struct str clean = STR_INIT;
+
+	utf8_add_line(&clean, text);
+	fprintf(out, "vprof: %s\n", str_cstr(&clean));
+}
+
 /* Adds the place of the largest change, if it is known: GitHub shows the annotation at that line. */
 static void put_place(FILE *out, const struct comparison *c)
 {
@@ -49,9 +58,7 @@ void diff_github(FILE *out, const struct diff_input *in)
 	_cleanup_(freep) char *sentence = diff_sentence(in, true);
 	char needed[TEXT_MAX];
 
-	fputs("vprof: ", out);
-	put_escaped(out, sentence, false);
-	fputc('\n', out);
+	put_line(out, sentence);
 	for (size_t i = 0; in->gate && i < in->gate->terms.cnt; i++) {
 		const struct gate_term *t = &in->gate->terms.items[i];
 		_cleanup_(freep) char *text = term_text(t, in->comparison);

@@ -49,6 +49,26 @@ assert not a["within_these_runs_only"] and not a["paired"] and a["metrics"] == b
 assert {m["name"]: m["verdict"] for m in a["metrics"]}["var"] == "worse"
 assert a["causes"][0]["function"] == "A" and abs(sum(c["delta_ns2"] for c in a["causes"]) - a["metrics"][6]["head_ns"] + a["metrics"][6]["base_ns"]) < 1e-6 * a["metrics"][6]["head_ns"]
 P
+# Digests as they are, where there is no data directory either; and beside runs.
+"$VPROF" merge new-*.vpd -o canary.vpd 2>/dev/null
+mkdir elsewhere
+(cd elsewhere && "$VPROF" diff --by host ../old-1.21.vpd,../old-2.22.vpd,../old-3.23.vpd,../old-4.24.vpd,../old-5.25.vpd,../old-6.26.vpd \
+	../canary.vpd --format json >../files.json) && [ -z "$(ls elsewhere)" ] && pass || fail "digests as files, without a data directory"
+"$VPROF" diff --by host old-1.21,old-2.22.vpd,old-3.23.vpd,old4,old5,old6 canary.vpd --format json >beside.json
+python3 - <<'P' && pass || fail "files are not what their runs are"
+import json
+a, b, c = (json.load(open(name + ".json")) for name in ("by_host", "files", "beside"))
+assert a["metrics"] == b["metrics"] == c["metrics"] and a["causes"] == b["causes"] and a["base"]["hosts"] == b["base"]["hosts"]
+assert b["base"]["runs"] == [] and b["base"]["intervals"] == 360 and len(c["base"]["runs"]) == 4
+P
+expect 2 "$VPROF" diff old-1.21.vpd canary.vpd
+says "'old-1.21.vpd' is a digest" "--by host"
+expect 2 "$VPROF" diff --by host canary.vpd,new-1.11.vpd baseline
+says "twice"
+expect 5 "$VPROF" diff --by host no.vpd baseline
+says "no.vpd"
+expect 2 "$VPROF" show summary canary.vpd
+says "vprof import --from digest canary.vpd"
 # However it was merged, and of traces as of digests.
 expect 0 "$VPROF" merge old-1.21.vpd old-2.22.vpd -o some.vpd
 expect 0 "$VPROF" merge some.vpd old-6.26.vpd old-5.25.vpd old-4.24.vpd old-3.23.vpd -o nested

@@ -131,6 +131,8 @@ export GITHUB_STEP_SUMMARY="$work/.summary.md"
 : >"$GITHUB_STEP_SUMMARY"
 expect 1 "$VPROF" diff base evil --gate 'p99>+10%,mean<-1%' --format github
 [ "$(grep -c '^::' .out)" = 1 ] && grep -q '^::error title=vprof gate::p99>+10%25 is violated: ' .out && pass || fail "github: $(cat .out)"
+grep '^vprof: ' .out | grep -q '%25' && fail "the log's own line is escaped: $(cat .out)" || pass
+grep -q '^vprof: .*[0-9] % ' .out && pass || fail "github: $(head -n 1 .out)"
 grep -q '^| p99 |' "$GITHUB_STEP_SUMMARY" && grep -qF '&lt;b&gt;\|' "$GITHUB_STEP_SUMMARY" && ! grep -qF '<b>' "$GITHUB_STEP_SUMMARY" &&
 	pass || fail "summary: $(cat "$GITHUB_STEP_SUMMARY")"
 expect 0 "$VPROF" diff base same --gate 'p99>+10%' --format github

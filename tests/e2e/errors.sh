@@ -120,6 +120,10 @@ expect 5 "$VPROF" -d other show summary
 expect 5 "$VPROF" show -d other summary
 expect 5 "$VPROF" show summary -dother
 expect 2 "$VPROF" show summary -d
+for none in "record --repeat 0 -o x -- true" "record -p 0" "record --buffer 0 -- true" "diff --interleave 0 -- true -- true" "look -p 0" "doctor -p 0"; do
+	expect 2 "$VPROF" $none
+	says "wants a whole number from 1 on, not '0'"
+done
 expect 2 "$VPROF" show no-such-view
 expect 2 "$VPROF" show summary 99
 finish
