@@ -352,17 +352,17 @@ static int check(const struct script *s)
 	size_t missed = perf_tasks_missed(s->tasks);
 
 	if (!s->stats.switches) {
-		diag_set(s->reterr, EXIT_DATA, -ENODATA, "the input has no sched_switch: when threads were off the CPU is unknown");
+		diag_set(s->reterr, EXIT_NO_EVIDENCE, -ENODATA, "the input has no sched_switch: when threads were off the CPU is unknown");
 		return diag_remedy(s->reterr, -ENODATA, "perf record -a -e 'sched:*' ...");
 	}
 	if (!s->stats.chosen) {
-		diag_set(s->reterr, EXIT_DATA, -ENODATA, "none of its %zu threads has such a name or process",
+		diag_set(s->reterr, EXIT_NO_EVIDENCE, -ENODATA, "none of its %zu threads has such a name or process",
 			 s->stats.tasks);
 		return diag_remedy(s->reterr, -ENODATA, "without --comm and --pid all threads are taken");
 	}
 	if (missed * 4 < s->stats.switches)
 		return 0;
-	diag_set(s->reterr, EXIT_DATA, -ENODATA, "of %zu switches %zu are of threads that had left the CPU already: it does "
+	diag_set(s->reterr, EXIT_NO_EVIDENCE, -ENODATA, "of %zu switches %zu are of threads that had left the CPU already: it does "
 		 "not cover the whole machine, or most events were lost", s->stats.switches, missed);
 	return diag_remedy(s->reterr, -ENODATA, "perf record -a -m 1024 -e 'sched:*' ...");
 }

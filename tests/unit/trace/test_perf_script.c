@@ -43,16 +43,21 @@ static void assert_tuples(const char *script, const struct perf_choice *choice, 
 	free(text);
 }
 
-static void assert_damage(const char *script, const char *message)
+static void assert_refused(const char *script, const char *message, int status)
 {
 	struct kernel_trace k = { 0 };
 	struct diag diag = DIAG_INIT;
 
 	assert_true(perf_script_parse(script, strlen(script), "script", NULL, &k, &stats, &diag) < 0);
-	assert_int_equal(diag.status, EXIT_DATA);
+	assert_int_equal(diag.status, status);
 	if (!strstr(diag.text, message))
 		fail_msg("\"%s\" does not say \"%s\"", diag.text, message);
 	kernel_release(&k);
+}
+
+static void assert_damage(const char *script, const char *message)
+{
+	assert_refused(script, message, EXIT_DATA);
 }
 
 static void test_line(void **state)
@@ -156,6 +161,7 @@ static void test_choice(void **state)
 	assert_int_equal(stats.chosen, 2);
 	assert_true(perf_script_parse(LOCKED, strlen(LOCKED), "script", &nobody, &k, &stats, &diag) < 0);
 	assert_non_null(strstr(diag.text, "none of its 2 threads"));
+	assert_int_equal(diag.status, EXIT_NO_EVIDENCE);
 	kernel_release(&k);
 }
 
@@ -477,14 +483,15 @@ static void test_ftrace(void **state)
 static void test_damage(void **state)
 {
 	(void)state;
-	assert_damage("", "no sched_switch");
-	assert_damage("w 40/40 [000] 0.000001: cycles: \n", "no sched_switch");
+	/* What cannot be had is no damage. */
+	assert_refused("", "no sched_switch", EXIT_NO_EVIDENCE);
+	assert_refused("w 40/40 [000] 0.000001: cycles: \n", "no sched_switch", EXIT_NO_EVIDENCE);
 	assert_damage(LOCKED "perf: Segmentation fault\n", "script:5: expected COMM TID [CPU]");
 	/* perf record without -a: nobody ever comes back. */
-	assert_damage(
+	assert_refused(
 		"w 40 [000] 0.000001: sched:sched_switch: w:40 [120] S ==> x:1 [120]\n"
 		"w 40 [000] 0.000002: sched:sched_switch: w:40 [120] S ==> x:1 [120]\n"
-		"w 40 [000] 0.000003: sched:sched_switch: w:40 [120] S ==> x:1 [120]\n", "not cover the whole machine");
+		"w 40 [000] 0.000003: sched:sched_switch: w:40 [120] S ==> x:1 [120]\n", "not cover the whole machine", EXIT_NO_EVIDENCE);
 }
 
 int main(void)
