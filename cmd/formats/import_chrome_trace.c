@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +17,6 @@
 #include "cmd/formats/spans/chrome_text.h"
 #include "cmd/formats/import_format.h"
 #include "cmd/formats/spans/spans.h"
-
-#define US_MAX 4000000000000000		/* 4e18 ns */
 
 struct event {				/* a beginning or an end */
 	const char *name;		/* "": an end without one */
@@ -38,28 +35,6 @@ struct reading {
 static int damaged(const struct reading *r, size_t event, const char *what, struct diag *reterr)
 {
 	return diag_set(reterr, EXIT_DATA, -EBADMSG, "%s: event %zu of traceEvents: %s", r->path, event + 1, what);
-}
-
-/*
- * Exact for whole microseconds, and for parts of them as far as a double goes: 1700000000000001 us is more than fits into one as ns.
- * Some tracers write the number as text.
- */
-static bool to_ns(const json_t *o, const char *key, int64_t *ret)
-{
-	const json_t *v = json_object_get(o, key);
-	const char *text = json_string_value(v);
-	double us = json_is_number(v) ? json_number_value(v) : NAN, whole;
-	char *end;
-
-	if (text && *text >= '0' && *text <= '9') {
-		us = strtod(text, &end);
-		us = *end ? NAN : us;
-	}
-	if (!(us >= 0 && us < US_MAX))
-		return false;
-	whole = floor(us);
-	*ret = (int64_t)whole * 1000 + (int64_t)round((us - whole) * 1000);
-	return true;
 }
 
 /* An id is a number or a string. */
@@ -106,7 +81,7 @@ static int read_span(struct reading *r, size_t i, const json_t *e, const char *n
 		r->s->open++;
 		return 0;
 	}
-	if (!to_ns(e, "dur", &duration_ns) || ns + duration_ns >= US_MAX * 1000)
+	if (!chrome_text_ns(e, "dur", &duration_ns) || ns + duration_ns >= CHROME_NS_MAX)
 		return damaged(r, i, "\"dur\" is not a time in microseconds", reterr);
 	spans_add(r->s, name, thread_of(e, false), ns, ns + duration_ns);
 	return 0;
@@ -123,7 +98,7 @@ static int read_event(struct reading *r, size_t i, const json_t *e, struct diag 
 		return damaged(r, i, "an object with \"ph\" was expected", reterr);
 	if (!strchr("XBEbeSF", *phase))
 		return 0;
-	if (!to_ns(e, "ts", &ns))
+	if (!chrome_text_ns(e, "ts", &ns))
 		return damaged(r, i, "\"ts\" is not a time in microseconds", reterr);
 	if (strchr("XBbS", *phase) && (!name || !*name))
 		return damaged(r, i, "it has no \"name\"", reterr);
@@ -158,42 +133,45 @@ static void match_events(struct reading *r)
 	}
 }
 
-static int read_file(struct reading *r, const char *path, struct diag *reterr)
+static int load(const char *path, json_t **ret, struct diag *reterr)
 {
 	_cleanup_(freep) char *text = NULL;
-	json_t *root = NULL, *events;
 	size_t len;
 	int e = spans_read_file(path, &text, &len, reterr);
 
-	r->path = path;
-	if (e == 0)
-		e = chrome_text_load(path, text, len, &root, reterr);
-	if (e < 0)
-		return e;
-	events = json_is_array(root) ? root : json_object_get(root, "traceEvents");
+	return e < 0 ? e : chrome_text_load(path, text, len, ret, reterr);
+}
+
+static int read_events(struct reading *r, const json_t *root, struct diag *reterr)
+{
+	const json_t *events = json_is_array(root) ? root : json_object_get(root, "traceEvents");
+	int e = 0;
+
 	if (!json_is_array(events))
-		e = diag_set(reterr, EXIT_DATA, -EBADMSG, "%s:1: an array, or an object with \"traceEvents\", was expected", path);
+		return diag_set(reterr, EXIT_DATA, -EBADMSG, "%s:1: an array, or an object with \"traceEvents\", was expected", r->path);
 	for (size_t i = 0; e == 0 && i < json_array_size(events); i++)
 		e = read_event(r, i, json_array_get(events, i), reterr);
-	json_decref(root);
 	return e;
 }
 
-/* Our own export, if no other intervals are asked for: the same intervals, calls, waits and wake-ups (chrome_own.h). */
-static int read_own(const char *path, struct trace **ret, struct diag *reterr)
+/*
+ * One file of our own export, if no other intervals are asked for, gives *ret: the same intervals, calls, waits and wake-ups
+ * (chrome_own.h).  A file is read once: it may be a pipe.
+ */
+static int read_files(struct reading *r, const char *const *paths, size_t cnt, struct trace **ret, struct diag *reterr)
 {
-	_cleanup_(freep) char *text = NULL;
-	json_error_t error;
-	json_t *root;
-	size_t len;
-	int e = spans_read_file(path, &text, &len, reterr);
+	bool may_be_own = cnt == 1 && !import_span_options_given();
+	int e = 0;
 
-	if (e < 0)
-		return e;
-	root = len < INT32_MAX ? json_loadb(text, len, 0, &error) : NULL;
-	if (chrome_is_own(root))
-		e = chrome_own_read(root, path, ret, reterr);
-	json_decref(root);
+	for (size_t i = 0; e == 0 && i < cnt; i++) {
+		json_t *root = NULL;
+
+		r->path = paths[i];
+		e = load(paths[i], &root, reterr);
+		if (e == 0)
+			e = may_be_own && chrome_is_own(root) ? chrome_own_read(root, paths[i], ret, reterr) : read_events(r, root, reterr);
+		json_decref(root);
+	}
 	return e;
 }
 
@@ -201,17 +179,11 @@ static int read_chrome(const char *const *paths, size_t cnt, struct trace **ret,
 {
 	struct spans s;
 	struct reading r = { .s = &s };
-	int e = 0;
+	int e;
 
-	if (cnt == 1 && !import_span_options_given() && strcmp(paths[0], "/dev/stdin") != 0) {
-		e = read_own(paths[0], ret, reterr);
-		if (e < 0 || *ret)
-			return e;
-	}
 	spans_init(&s);
-	for (size_t i = 0; e == 0 && i < cnt; i++)
-		e = read_file(&r, paths[i], reterr);
-	if (e == 0) {
+	e = read_files(&r, paths, cnt, ret, reterr);
+	if (e == 0 && !*ret) {
 		match_events(&r);
 		e = spans_to_trace(&s, ret, reterr);
 	}

@@ -36,6 +36,27 @@ for view in variance-tree intervals factors; do
 	done
 	cmp -s first.$view second.$view && pass || fail "$view differs: $(diff first.$view second.$view | head -4)"
 done
+# It may come through a pipe, and from a machine that has been up for years.
+mkfifo pipe
+cat first.json >pipe &
+expect 0 "$VPROF" import --from chrome-trace pipe
+says "an export of vprof's own: 300 intervals"
+"$VPROF" import --from chrome-trace - <first.json >.out 2>.err
+says "an export of vprof's own: 300 intervals"
+python3 - <<'END'
+up = 98_765_432_100_000_000                     # three years in ns: more than a double of microseconds holds
+lines = [line.split() for line in open("t.tuples")]
+at = {"interval": (4, 6), "segment": (3, 4), "invocation": (4, 5), "wakeup": (3,)}
+for f in lines:
+    for i in at.get(f[0], ()):
+        f[i] = str(int(f[i]) + up + 1)
+open("up.tuples", "w").write("\n".join(map(" ".join, lines)) + "\n")
+END
+expect 0 "$VPROF" import --from tuples up.tuples -o up
+expect 0 "$VPROF" export --format chrome-trace --intervals all -o up.json up
+expect 0 "$VPROF" import --from chrome-trace up.json -o up_again
+expect 0 "$VPROF" export --format chrome-trace --intervals all -o again.json up_again
+cmp -s up.json again.json && pass || fail "after years it differs: $(diff up.json again.json | head -4)"
 # With --interval it is a trace as of anybody.
 expect 0 "$VPROF" import --from chrome-trace first.json --interval handle -o handle
 says "150 intervals of 'handle'"

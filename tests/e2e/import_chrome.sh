@@ -28,6 +28,8 @@ form same_key "[$(event X 1 10 a ',"dur":5,"args":{"k":1,"k":2}')]" 'a 10000 500
 form order_mark "$(printf '\357\273\277')[$a]" 'a 10000 5000;'
 form wall_clock "[$(event X 1 1700000000000001 a ',"dur":1'),$(event B 2 1700000000000011 b ''),$(event E 2 1700000000000012 b '')]" \
 	'a 1700000000000001000 1000;b 1700000000000011000 1000;'
+form wall_clock_parts "[$(event X 1 1700000000000001.123 a ',"dur":10.5'),$(event X 1 1700000000000020.0005 b ',"dur":1700000000000.0019')]" \
+	'a 1700000000000001123 10500;b 1700000000000020001 1700000000000002;'
 # Requests that overlap, told apart by id2 alone, by the process, by the scope.
 x=$(event b 1 10 r ',"cat":"c","id2":{"local":"0x1"}') y=$(event b 1 12 r ',"cat":"c","id2":{"local":"0x2"}')
 form id2 "[$x,$y,$(event e 1 20 r ',"cat":"c","id2":{"local":"0x1"}'),$(event e 1 40 r ',"cat":"c","id2":{"local":"0x2"}')]" \

@@ -4,12 +4,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/banned.h"
 #include "base/map.h"
+#include "cmd/formats/spans/chrome_text.h"
 #include "cmd/formats/spans/spans.h"
 #include "cmd/messages.h"
 
@@ -35,15 +35,6 @@ bool chrome_is_own(const json_t *root)
 static int damaged(struct own *o, const char *what)
 {
 	return diag_set(o->reterr, EXIT_DATA, -EBADMSG, "%s: event %zu of traceEvents: %s", o->path, o->event + 1, what);
-}
-
-static bool to_ns(const json_t *e, const char *key, int64_t *ret)
-{
-	const json_t *v = json_object_get(e, key);
-	double ns = json_is_number(v) ? round(json_number_value(v) * 1000) : NAN;
-
-	*ret = ns >= 0 && ns < 4e18 ? (int64_t)ns : -1;
-	return *ret >= 0;
 }
 
 /* A TID is a number; a SID stands as text, since it may need 64 bits. */
@@ -74,7 +65,7 @@ static int take_interval(struct own *o, const json_t *e, bool ends)
 	struct interval *v;
 	int64_t ns;
 
-	if (!to_sid(e, &sid) || !to_tid(e, &tid) || !to_ns(e, "ts", &ns) || !name || !*name)
+	if (!to_sid(e, &sid) || !to_tid(e, &tid) || !chrome_text_ns(e, "ts", &ns) || !name || !*name)
 		return damaged(o, "an interval needs \"ts\", \"tid\", \"name\" and args.interval");
 	slot = map_slot(o->interval_of, sid);
 	if (!ends) {
@@ -102,7 +93,7 @@ static int take_slice(struct own *o, const json_t *e)
 	int64_t ns, duration_ns;
 	uint64_t sid, tid;
 
-	if (!to_sid(e, &sid) || !to_tid(e, &tid) || !to_ns(e, "ts", &ns) || !to_ns(e, "dur", &duration_ns) || !name || !*name || !category)
+	if (!to_sid(e, &sid) || !to_tid(e, &tid) || !chrome_text_ns(e, "ts", &ns) || !chrome_text_ns(e, "dur", &duration_ns) || !name || !*name || !category)
 		return damaged(o, "a slice needs \"ts\", \"dur\", \"tid\", \"name\", \"cat\" and args.interval");
 	if (strcmp(category, "wait") == 0) {
 		if (!wait || !trace_state_parse(wait, &state) || state == STATE_WAKEUP)
@@ -123,7 +114,7 @@ static int take_flow(struct own *o, const json_t *e, bool ends)
 	uint64_t id = (uint64_t)json_integer_value(json_object_get(e, "id")), tid, at;
 	int64_t ns;
 
-	if (!to_tid(e, &tid) || !to_ns(e, "ts", &ns))
+	if (!to_tid(e, &tid) || !chrome_text_ns(e, "ts", &ns))
 		return damaged(o, "a flow needs \"ts\", \"tid\" and \"id\"");
 	if (!ends) {
 		VEC_ADD(&o->wakers, (struct wakeup){ .waker_tid = tid, .time_ns = ns });

@@ -3,6 +3,7 @@
 #include "cmd/formats/spans/chrome_text.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,91 @@ static size_t end_of_events(const char *text, size_t *ret_depth)
 	return depth >= list ? end : 0;
 }
 
+/* ---- exact times ---- */
+
+enum { EXACT_DIGITS = 15 };		/* of a double */
+
+/* The length of a number with a point that has more digits than a double holds; 0: it is none. */
+static size_t long_number(const char *c)
+{
+	size_t whole = strspn(c, "0123456789"), part = whole && c[whole] == '.' ? strspn(c + whole + 1, "0123456789") : 0;
+	size_t len = whole + 1 + part;
+
+	return part && whole + part > EXACT_DIGITS && c[len] != 'e' && c[len] != 'E' ? len : 0;
+}
+
+/* Where the value of a key "ts" or "dur" stands; NULL: this string is none. */
+static const char *time_value(const char *string, const char *end)
+{
+	size_t len = (size_t)(end - string);
+
+	if (!(len == 4 && memcmp(string, "\"ts\"", 4) == 0) && !(len == 5 && memcmp(string, "\"dur\"", 5) == 0))
+		return NULL;
+	end += strspn(end, BLANKS);
+	return *end == ':' ? end + 1 + strspn(end + 1, BLANKS) : NULL;
+}
+
+/* Puts long times into quotes: {"ts":1700000000000001.123} becomes {"ts":"1700000000000001.123"}.  Left empty where there are none. */
+static void quote_times(const char *text, struct str *ret)
+{
+	const char *done = text, *c = text;
+
+	while ((c = strchr(c, '"'))) {
+		const char *end = after_string(c), *value = time_value(c, end);
+		size_t len = value ? long_number(value) : 0;
+
+		c = end;
+		if (!len)
+			continue;
+		str_addn(ret, done, (size_t)(value - done));
+		str_addf(ret, "\"%.*s\"", (int)len, value);
+		done = c = value + len;
+	}
+	if (ret->len)
+		str_add(ret, done);
+}
+
+static bool decimal_ns(const char *text, int64_t *ret)
+{
+	int64_t whole, ns = 0;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	whole = strtoll(text, &end, 10);
+	if (errno || whole >= CHROME_NS_MAX / 1000 || (*end && *end != '.'))
+		return false;
+	if (*end == '.') {
+		const char *part = end + 1;
+		size_t digits = strspn(part, "0123456789");
+
+		if (part[digits])
+			return false;
+		for (size_t i = 0; i < 3; i++)
+			ns = ns * 10 + (i < digits ? part[i] - '0' : 0);
+		ns += digits > 3 && part[3] >= '5';
+	}
+	*ret = whole * 1000 + ns;
+	return true;
+}
+
+bool chrome_text_ns(const json_t *event, const char *key, int64_t *ret)
+{
+	const json_t *v = json_object_get(event, key);
+	double us = json_is_number(v) ? json_number_value(v) : NAN, whole;
+
+	if (json_is_string(v))
+		return decimal_ns(json_string_value(v), ret);
+	if (!(us >= 0 && us < (double)(CHROME_NS_MAX / 1000)))
+		return false;
+	whole = floor(us);
+	*ret = (int64_t)whole * 1000 + (int64_t)round((us - whole) * 1000);
+	return true;
+}
+
+/* ---- a file that was cut off ---- */
+
 static json_t *load_cut(const char *path, const char *text, size_t len, int line)
 {
 	_cleanup_(str_release) struct str closed = STR_INIT;
@@ -72,9 +158,15 @@ static bool is_at_end(const char *text, size_t len, const json_error_t *error)
 
 int chrome_text_load(const char *path, const char *text, size_t len, json_t **ret, struct diag *reterr)
 {
+	_cleanup_(str_release) struct str quoted = STR_INIT;
 	json_error_t error;
 
-	if (len >= INT32_MAX)
+	quote_times(text, &quoted);
+	if (quoted.len) {
+		text = str_cstr(&quoted);
+		len = quoted.len;
+	}
+	if (len >= INT32_MAX)		/* jansson's positions are ints */
 		return diag_set(reterr, EXIT_DATA, -EFBIG, "%s:1: no JSON: the file is larger than 2 GiB", path);
 	*ret = json_loadb(text, len, 0, &error);
 	if (!*ret && is_at_end(text, len, &error))
