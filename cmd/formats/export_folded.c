@@ -2,7 +2,7 @@
 /*
  * export_folded.c - `vprof export --format folded`: stacks for flame graphs, "request;handle;[lock wait] 619000".
  *
- * Values are positive integers; a comment counts the stacks whose value is not.  ';' separates frames, so in a name it becomes ':'.
+ * Values are positive integers; a warning counts the stacks whose value is below 0, as the format has no comments.  ';' separates frames, so in a name it becomes ':'.
  */
 #include <math.h>
 
@@ -11,6 +11,7 @@
 #include "base/text/utf8.h"
 #include "cmd/formats/export_format.h"
 #include "cmd/formats/pieces/stacks.h"
+#include "cmd/messages.h"
 
 static void put_frame(FILE *out, const char *name)
 {
@@ -42,7 +43,7 @@ static int write_folded(FILE *out, const struct export_input *in)
 		fprintf(out, " %lld\n", value);
 	}
 	if (below)
-		fprintf(out, "# %zu stacks are below 0 and left out: they offset others\n", below);
+		warn_line("stacks below 0, which offset others and are left out: %zu; the rest is more than the whole", below);
 	return 0;
 }
 

@@ -34,6 +34,15 @@ for metric in variance tail mean; do
 	expect 0 "$VPROF" export --format folded --metric $metric run -o $metric.folded
 	check folded $metric.folded $metric
 done
+# What offsets others has no line; the format has no comments, so that is said on standard error.
+awk 'BEGIN { print "vprof-tuples 1"
+	for (i = 1; i <= 40; i++) { at = i * 10000; a = 1000 + 50 * i; b = 900 - 20 * i; e = at + a + b
+		print "interval " i " req 1 " at " 1 " e "\nsegment 1 " i " " at " " e " running"
+		print "invocation 1 " i " slow " at " " at + a "\ninvocation 1 " i " less " at + a " " e } }' >offset.tuples
+expect 0 "$VPROF" import --from tuples offset.tuples -o offset
+expect 0 "$VPROF" export --format folded offset
+says "stacks below 0, which offset others and are left out: 1"
+printf 'req;slow 1666667\n' | cmp -s - .out && pass || fail "folded: $(cat .out)"
 expect 0 "$VPROF" export --format pprof run -o run.pb.gz
 check pprof run.pb.gz
 expect 0 "$VPROF" export --format hgrm run -o run.hgrm

@@ -63,8 +63,6 @@ def folded(path, metric):
             wanted[";".join(x.replace(";", ":") for x in frames)] += int(value + .5)
     found = collections.Counter()
     for line in open(path, encoding="utf-8"):
-        if line.startswith("#"):
-            continue
         m = re.fullmatch(r"(.+) ([1-9][0-9]*)\n", line)
         assert m, line
         found[m.group(1)] += int(m.group(2))
