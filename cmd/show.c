@@ -271,13 +271,24 @@ static int read_experiments(struct material *m, const char *text, struct diag *r
 	return r;
 }
 
+/* All runs, or those that are named: a run, a group, or 4,5,6. */
+static int read_runs(struct material *m, const char *named, struct diag *reterr)
+{
+	int r = recordings_settle(m->store, &m->runs, reterr);
+
+	if (r < 0 || !named)
+		return r;
+	runs_release(&m->runs);
+	return runs_find(m->store, named, &m->runs, reterr);
+}
+
 static int read_needed(struct material *m, const char *run, struct diag *reterr)
 {
 	unsigned needs = m->view->needs;
 	int r = 0;
 
 	if (needs & NEEDS_RUNS)
-		r = recordings_settle(m->store, &m->runs, reterr);
+		r = read_runs(m, run, reterr);
 	if (r == 0 && (needs & NEEDS_RUNS))
 		r = iterations_read(m->store, &m->iterations, reterr);
 	if (r == 0 && (needs & (NEEDS_PROJECT | NEEDS_CALL_GRAPH)))

@@ -167,7 +167,7 @@ static void runs_csv(FILE *out, const struct view_input *in)
 }
 
 const struct view view_runs = {
-	.name = "runs", .summary = "all runs",
+	.name = "runs", .summary = "all runs, or those of a group",
 	.needs = NEEDS_RUNS,
 	.text = runs_text, .json = runs_json, .csv = runs_csv,
 };

@@ -37,6 +37,10 @@ expect 0 "$VPROF" record --repeat 3 -o g -- ./loop
 says 'run 1 of 3: g.1' 'run 3 of 3: g.3'
 [ "$(cat count)" = 3 ] && pass || fail "the command ran $(cat count) times"
 [ "$("$VPROF" show runs --format csv | cut -d, -f2 | tr '\n' ' ')" = 'name g.1 g.2 g.3 ' ] && pass || fail 'other names'
+[ "$("$VPROF" show runs g.2 --format csv | cut -d, -f2 | tr '\n' ' ')" = 'name g.2 ' ] && pass || fail 'show runs RUN shows others'
+[ "$("$VPROF" show runs g --format csv | cut -d, -f2 | tr '\n' ' ')" = 'name g.1 g.2 g.3 ' ] && pass || fail 'show runs GROUP'
+expect 2 "$VPROF" show runs nobody
+says "there is no run 'nobody'"
 # A group's name is taken, and so is one that a run has.
 expect 2 "$VPROF" record --repeat 2 -o g -- ./loop
 says "run 1 is already called 'g.1'"
