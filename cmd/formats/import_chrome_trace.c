@@ -29,12 +29,13 @@ struct event {				/* a beginning or an end */
 struct reading {
 	struct spans *s;
 	VEC(struct event) events;
-	const char *path;
+	const char *path, *text;
 };
 
 static int damaged(const struct reading *r, size_t event, const char *what, struct diag *reterr)
 {
-	return diag_set(reterr, EXIT_DATA, -EBADMSG, "%s: event %zu of traceEvents: %s", r->path, event + 1, what);
+	return diag_set(reterr, EXIT_DATA, -EBADMSG, "%s:%lu: event %zu of traceEvents: %s", r->path,
+			chrome_text_line(r->text, event), event + 1, what);
 }
 
 /* An id is a number or a string. */
@@ -133,15 +134,6 @@ static void match_events(struct reading *r)
 	}
 }
 
-static int load(const char *path, json_t **ret, struct diag *reterr)
-{
-	_cleanup_(freep) char *text = NULL;
-	size_t len;
-	int e = spans_read_file(path, &text, &len, reterr);
-
-	return e < 0 ? e : chrome_text_load(path, text, len, ret, reterr);
-}
-
 static int read_events(struct reading *r, const json_t *root, struct diag *reterr)
 {
 	const json_t *events = json_is_array(root) ? root : json_object_get(root, "traceEvents");
@@ -164,12 +156,17 @@ static int read_files(struct reading *r, const char *const *paths, size_t cnt, s
 	int e = 0;
 
 	for (size_t i = 0; e == 0 && i < cnt; i++) {
+		_cleanup_(freep) char *text = NULL;
 		json_t *root = NULL;
+		size_t len;
 
-		r->path = paths[i];
-		e = load(paths[i], &root, reterr);
+		e = spans_read_file(paths[i], &text, &len, reterr);
 		if (e == 0)
-			e = may_be_own && chrome_is_own(root) ? chrome_own_read(root, paths[i], ret, reterr) : read_events(r, root, reterr);
+			e = chrome_text_load(paths[i], text, len, &root, reterr);
+		r->path = paths[i];
+		r->text = text;
+		if (e == 0)
+			e = may_be_own && chrome_is_own(root) ? chrome_own_read(root, paths[i], text, ret, reterr) : read_events(r, root, reterr);
 		json_decref(root);
 	}
 	return e;

@@ -62,7 +62,7 @@ expect 0 "$VPROF" import --from chrome-trace first.json --interval handle -o han
 says "150 intervals of 'handle'"
 sed '0,/"dur":[0-9.]*/s//"dur":"x"/' first.json >damaged.json
 expect 5 "$VPROF" import --from chrome-trace damaged.json
-says "of traceEvents"
+says "damaged.json:$(grep -n '"dur":"x"' damaged.json | cut -d: -f1): event " " of traceEvents"
 sed 's/"wait":"lock"/"wait":"luck"/' first.json >damaged.json
 expect 5 "$VPROF" import --from chrome-trace damaged.json
 says "no class of waits"

@@ -53,6 +53,16 @@ for damage in "[$a,${a%?},$a,$a]" "[$a}" "[" "[{\"ph\":\"X\"," "{\"x\":[$a,"; do
 	expect 5 "$VPROF" import --from chrome-trace damaged.json
 	says "damaged.json:1:"
 done
+# The line of the event, in every layout.
+at_line()	# TEXT LINE EVENT
+{
+	printf "$1" >damaged.json
+	expect 5 "$VPROF" import --from chrome-trace damaged.json
+	says "damaged.json:$2: event $3 of traceEvents: "
+}
+at_line '[{"ph":"M","args":{"x":[1,{"y":2}],"z":"],\\\\\\","}},\n\n{"ph":"M"}\n,\n{"ph":"X"}]' 5 3
+at_line '\n[\n  {"ph":"X"}]' 3 1
+at_line '{"a":[1,\n{"traceEvents":[]}],\n"traceEvents" :\n[{"ph":"M"},{"ph":"M"},\n{"ph":"X"}]}' 5 3
 gzip -c list.json >list.json.gz
 expect 5 "$VPROF" import --from chrome-trace list.json.gz
 says "compressed by gzip" "zcat list.json.gz"

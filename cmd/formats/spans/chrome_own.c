@@ -20,7 +20,7 @@ struct own {
 	struct map *interval_of;	/* sid -> index + 1 */
 	struct map *flows;		/* id -> index in wakers + 1 */
 	VEC(struct wakeup) wakers;	/* tid is not known yet */
-	const char *path;
+	const char *path, *text;
 	size_t event;
 	struct diag *reterr;
 };
@@ -34,7 +34,8 @@ bool chrome_is_own(const json_t *root)
 
 static int damaged(struct own *o, const char *what)
 {
-	return diag_set(o->reterr, EXIT_DATA, -EBADMSG, "%s: event %zu of traceEvents: %s", o->path, o->event + 1, what);
+	return diag_set(o->reterr, EXIT_DATA, -EBADMSG, "%s:%lu: event %zu of traceEvents: %s", o->path,
+			chrome_text_line(o->text, o->event), o->event + 1, what);
 }
 
 /* A TID is a number; a SID stands as text, since it may need 64 bits. */
@@ -245,10 +246,11 @@ static int check_calls(struct own *o)
 	return e;
 }
 
-int chrome_own_read(const json_t *root, const char *path, struct trace **ret, struct diag *reterr)
+int chrome_own_read(const json_t *root, const char *path, const char *text, struct trace **ret, struct diag *reterr)
 {
 	const json_t *events = json_object_get(root, "traceEvents");
-	struct own o = { .t = trace_new(), .functions = map_new(), .interval_of = map_new(), .flows = map_new(), .path = path, .reterr = reterr };
+	struct own o = { .t = trace_new(), .functions = map_new(), .interval_of = map_new(), .flows = map_new(), .path = path, .text = text,
+			 .reterr = reterr };
 	int e = 0;
 
 	spans_init(&o.spans);

@@ -14,7 +14,7 @@
 
 bool chrome_is_own(const json_t *root);
 
-/* EXIT_DATA names the event. */
-int chrome_own_read(const json_t *root, const char *path, struct trace **ret, struct diag *reterr);
+/* text: from which root was made.  EXIT_DATA names the event and its line. */
+int chrome_own_read(const json_t *root, const char *path, const char *text, struct trace **ret, struct diag *reterr);
 
 #endif

@@ -129,6 +129,58 @@ bool chrome_text_ns(const json_t *event, const char *key, int64_t *ret)
 	return true;
 }
 
+/* ---- where an event stands ---- */
+
+/* The list of events: that of the whole text, or the value of "traceEvents" in it; NULL: there is none. */
+static const char *list_of_events(const char *text)
+{
+	size_t depth = 0;
+
+	text += strspn(text, BLANKS);
+	if (*text == '[')
+		return text;
+	for (const char *c = text; *c; c++) {
+		const char *end = *c == '"' ? after_string(c) : NULL;
+
+		depth += *c == '[' || *c == '{';
+		depth -= depth && (*c == ']' || *c == '}');
+		if (!end)
+			continue;
+		if (depth == 1 && end - c == 13 && strncmp(c, "\"traceEvents\"", 13) == 0) {
+			end += strspn(end, BLANKS ":");
+			return *end == '[' ? end : NULL;
+		}
+		c = end - 1;
+	}
+	return NULL;
+}
+
+unsigned long chrome_text_line(const char *text, size_t event)
+{
+	const char *list = list_of_events(text), *c = list ? list : text;
+	unsigned long line = 1;
+	size_t depth = 0;
+
+	for (; *c; c++) {
+		bool is_next = depth == 1 && *c == ',';
+
+		if (*c == '"') {
+			c = after_string(c) - 1;
+			continue;
+		}
+		depth += *c == '[' || *c == '{';
+		depth -= depth && (*c == ']' || *c == '}');
+		event -= is_next && event;
+		if (event == 0 && (is_next || c == list))
+			break;
+	}
+	if (*c)
+		c += 1 + strspn(c + 1, BLANKS);
+	for (; text < c; text++)
+		line += *text == '\n';
+	return line;
+}
+
 /* ---- a file that was cut off ---- */
 
 static json_t *load_cut(const char *path, const char *text, size_t len, int line)

@@ -19,6 +19,9 @@
 /* The caller json_decref()s *ret.  EXIT_DATA names the line: no JSON, and not only cut off. */
 int chrome_text_load(const char *path, const char *text, size_t len, json_t **ret, struct diag *reterr);
 
+/* The line in which that event begins, from 0 on; for messages about it. */
+unsigned long chrome_text_line(const char *text, size_t event);
+
 /* A time in microseconds, which some tracers write as text.  False: it is none from 0 to below CHROME_NS_MAX. */
 #define CHROME_NS_MAX INT64_C(4000000000000000000)
 bool chrome_text_ns(const json_t *event, const char *key, int64_t *ret);
