@@ -3,7 +3,7 @@
  * runs.c - the list of runs, and where each keeps its trace.
  *
  * A run is known by its number (1, 2, ...; vprof.data/runs/001) or by the name it was given.
- * A name of digits only would be mistaken for a number, so it is refused.  A number is taken
+ * A name that would be mistaken for a number, a list or a digest's file is refused.  A number is taken
  * in one transaction together with its directory: two `vprof record` at once get two runs, and
  * a directory that is there already is never written into.
  */
@@ -75,6 +75,31 @@ char *run_dir(const struct store *s, uint32_t number)
 	return xasprintf("%s/runs/%03" PRIu32, s->dir, number);
 }
 
+/* What a command would take the name for; NULL: nothing else. */
+static const char *taken_for(const char *name)
+{
+	if (!*name)
+		return "it is empty";
+	if (!name[strspn(name, "0123456789")])
+		return "digits alone are a run's number";
+	if (strchr(name, ','))
+		return "a comma stands between the names of several runs";
+	if (ends_with(name, ".vpd") || strcmp(name, "-") == 0)
+		return "it is that of a digest's file";
+	return NULL;
+}
+
+/* The name, without what makes it one of something else. */
+static char *other_name(const char *name)
+{
+	char *other = xasprintf("run-%s", strcmp(name, "-") == 0 ? "" : name);
+
+	for (char *c = other; *c; c++)
+		if (*c == ',' || strcmp(c, ".vpd") == 0)
+			*c = '-';
+	return other;
+}
+
 static int check_name(struct store *s, const struct run *r, struct diag *reterr)
 {
 	sqlite3_stmt *st = NULL;
@@ -84,10 +109,11 @@ static int check_name(struct store *s, const struct run *r, struct diag *reterr)
 
 	if (!r->name)
 		return 0;
-	if (r->name[strspn(r->name, "0123456789")] == '\0') {
-		diag_set(reterr, EXIT_USAGE, -EINVAL, "'%s' cannot be the name of a run: a name "
-			 "must not consist of digits only", r->name);
-		return diag_remedy(reterr, -EINVAL, "-o run-%s", r->name);
+	if (taken_for(r->name)) {
+		_cleanup_(freep) char *other = other_name(r->name);
+
+		diag_set(reterr, EXIT_USAGE, -EINVAL, "'%s' cannot be the name of a run: %s", r->name, taken_for(r->name));
+		return diag_remedy(reterr, -EINVAL, "-o %s", other);
 	}
 	ret = db_prepare(s, STMT_RUN_NAME_TAKEN, &st, reterr);
 	if (ret < 0)

@@ -175,6 +175,10 @@ static void test_run_names(void **state)
 	new_run(s, "2nd");
 	expect_no_run(s, "base", "already called");
 	expect_no_run(s, "12", "digits");
+	expect_no_run(s, "", "empty");
+	expect_no_run(s, "base,2nd", "comma");
+	expect_no_run(s, "base.vpd", "digest");
+	expect_no_run(s, "-", "digest");
 	assert_int_equal(find(s, NULL), 2);
 	assert_int_equal(find(s, "1"), 1);
 	assert_int_equal(find(s, "001"), 1);
@@ -187,6 +191,8 @@ static void test_run_names(void **state)
 	assert_true(run_find(s, "bas", &r, &d) < 0);
 	assert_int_equal(d.status, EXIT_USAGE);
 	assert_non_null(strstr(d.remedy, "1 (base), 2 (2nd)"));
+	assert_true(run_find(s, "base.vpd", &r, &d) < 0);
+	assert_non_null(strstr(d.remedy, "vprof import --from digest base.vpd"));
 }
 
 static void test_run_statuses(void **state)
