@@ -85,11 +85,11 @@ double side_figure(const double *values, size_t cnt, bool is_log)
 {
 	double sum = 0;
 
-	if (cnt == 1)
-		return values[0];
-	for (size_t i = 0; i < cnt; i++)
-		sum += is_log ? log(values[i]) : values[i];
-	return is_log ? exp(sum / (double)cnt) : sum / (double)cnt;
+	if (cnt <= 1)
+		return cnt ? values[0] : NAN;
+	for (size_t i = 0; i < cnt; i++)	/* from the first on: of equal values it is that value, to the last bit */
+		sum += is_log ? log(values[i] / values[0]) : values[i] - values[0];
+	return is_log ? values[0] * exp(sum / (double)cnt) : values[0] + sum / (double)cnt;
 }
 
 /* For one side: the part's covariance with T, and the linear influence of each run on it. */

@@ -146,6 +146,27 @@ static enum gate_result result_of(const struct gate_term *t, const double ci[2],
 	return (t->falls ? ci[0] >= limit : ci[1] <= limit) ? GATE_PASS : GATE_INCONCLUSIVE;
 }
 
+/*
+ * Runs that are all alike have an interval of one point, and a rise by exactly the amount is not beyond it: without this the last bit of a
+ * logarithm would decide.
+ */
+static void snap_to(double limit, double scale, double ci[2])
+{
+	for (unsigned i = 0; i < 2; i++)
+		if (fabs(ci[i] - limit) <= 1e-12 * scale)
+			ci[i] = limit;
+}
+
+static double scale_of(const struct comparison *c, double *const values[SIDE_CNT])
+{
+	double most = 1;
+
+	for (unsigned s = 0; s < SIDE_CNT; s++)
+		for (size_t r = 0; r < c->run_cnt[s]; r++)
+			most = fmax(most, fabs(values[s][r]));
+	return most;
+}
+
 static void judge_term(struct judged *j, const struct comparison *c)
 {
 	struct gate_term *t = j->term;
@@ -168,6 +189,7 @@ static void judge_term(struct judged *j, const struct comparison *c)
 		return;
 	}
 	contrast_ci95(&j->contrast, ci);
+	snap_to(j->limit, scale_of(c, values), ci);
 	t->result = result_of(t, ci, j->limit);
 	j->p = contrast_p(&j->contrast, j->limit, t->falls);
 	t->has_ci95 = is_log || t->subject == GATE_SHARE;

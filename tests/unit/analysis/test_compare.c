@@ -57,6 +57,7 @@ static void figures(void **state)
 
 	assert_true(c->enough && c->apart && !c->paired);
 	close_to(c->metrics[METRIC_MEAN].of[SIDE_BASE], 4000);
+	assert_true(c->metrics[METRIC_MEAN].of[SIDE_HEAD] == 8000);	/* to the last bit: they are all alike */
 	close_to(c->metrics[METRIC_MEAN].ratio, 2);
 	close_to(c->metrics[METRIC_VAR].of[SIDE_BASE], 4e6);
 	close_to(c->metrics[METRIC_VAR].ratio, 4);
@@ -453,6 +454,32 @@ static void judged(void **state)
 	side_release(&head);
 }
 
+/* Runs without any spread that change by exactly the limit: no change beyond it, whatever the logarithms round to.  Oracle: whole numbers. */
+static void at_the_limit(void **state)
+{
+	(void)state;
+	for (int percent = -99; percent <= 400; percent++) {
+		struct own_side base = { .cnt = 0 }, head = { .cnt = 0 };
+		char text[128];
+
+		if (!percent)
+			continue;
+		for (int r = 0; r < 3; r++) {
+			const double before[] = { 1000, 3000 }, after[] = { 1000 + 10 * percent, 3000 + 30 * percent };
+
+			side_add(&base, r, run_of(before, 2, 1));
+			side_add(&head, 10 + r, run_of(after, 2, 1));
+		}
+		if (percent > 0)
+			snprintf(text, sizeof(text), "mean>+%d%%,time:f0>+%d%%,mean>+%d.99%%", percent, percent, percent - 1);
+		else
+			snprintf(text, sizeof(text), "mean<-%d%%,time:f0<-%d%%,mean<-%d.99%%", -percent, -percent, -percent - 1);
+		judge(&base, &head, text, (const enum gate_result[]){ GATE_PASS, GATE_PASS, GATE_FAIL });
+		side_release(&base);
+		side_release(&head);
+	}
+}
+
 /* Ratios near 1.1, 1.2, 1.3: a limit of 10 % is in the middle, and about that many runs would decide. */
 static void open_term(void **state)
 {
@@ -554,7 +581,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(contrasts), cmocka_unit_test(figures), cmocka_unit_test(turns), cmocka_unit_test(few_runs),
 		cmocka_unit_test(from_nothing), cmocka_unit_test(changes), cmocka_unit_test(versions), cmocka_unit_test(no_guess), cmocka_unit_test(two_places),
-		cmocka_unit_test(terms), cmocka_unit_test(judged), cmocka_unit_test(open_term),
+		cmocka_unit_test(terms), cmocka_unit_test(judged),
+		cmocka_unit_test(at_the_limit), cmocka_unit_test(open_term),
 		cmocka_unit_test(held_down), cmocka_unit_test(recursion), cmocka_unit_test(not_enough),
 	};
 
