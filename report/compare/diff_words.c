@@ -98,11 +98,18 @@ static const struct compared_metric *first_with(const struct comparison *c, enum
 	return NULL;
 }
 
-static void add_metric(struct str *s, enum metric metric, const struct compared_metric *m)
+/* "p99 +58 %"; there is no ratio to 0: "p99 100 ns after 0 ns", and of a variance its root. */
+static void add_metric(struct str *s, enum metric metric, const struct compared_metric *m, bool utf8)
 {
-	char change[TEXT_MAX], ci[TEXT_MAX];
+	char change[TEXT_MAX], ci[TEXT_MAX], base[TEXT_MAX], head[TEXT_MAX];
+	bool is_var = metric == METRIC_VAR;
 
-	str_addf(s, "%s %s", metric_name(metric), text_change(change, m->ratio));
+	if (!isfinite(m->ratio) && isfinite(m->of[SIDE_BASE]) && isfinite(m->of[SIDE_HEAD]))
+		str_addf(s, "%s %s after %s", metric_name(is_var ? METRIC_SD : metric),
+			 text_ns(head, is_var ? sqrt(m->of[SIDE_HEAD]) : m->of[SIDE_HEAD], utf8),
+			 text_ns(base, is_var ? sqrt(m->of[SIDE_BASE]) : m->of[SIDE_BASE], utf8));
+	else
+		str_addf(s, "%s %s", metric_name(metric), text_change(change, m->ratio));
 	if (m->has_ci95)
 		str_addf(s, " (95 %% CI %s)", text_change_ci95(ci, true, m->ci95));
 }
@@ -123,20 +130,20 @@ static void add_cause(struct str *s, const struct comparison *c, bool utf8)
 }
 
 static void add_verdict(struct str *s, const struct comparison *c, const struct compared_metric *worse, enum metric worse_metric,
-			const struct compared_metric *better, enum metric better_metric)
+			const struct compared_metric *better, enum metric better_metric, bool utf8)
 {
 	if (worse && better)
 		str_add(s, "head is worse in one thing and better in another: ");
 	else
 		str_add(s, worse ? "head is worse: " : better ? "head is better: " : "no difference is shown: ");
 	if (worse)
-		add_metric(s, worse_metric, worse);
+		add_metric(s, worse_metric, worse, utf8);
 	if (worse && better)
 		str_add(s, ", ");
 	if (better)
-		add_metric(s, better_metric, better);
+		add_metric(s, better_metric, better, utf8);
 	if (!worse && !better)
-		add_metric(s, METRIC_P99, &c->metrics[METRIC_P99]);
+		add_metric(s, METRIC_P99, &c->metrics[METRIC_P99], utf8);
 }
 
 char *diff_sentence(const struct diff_input *in, bool utf8)
@@ -149,12 +156,12 @@ char *diff_sentence(const struct diff_input *in, bool utf8)
 
 	if (!c->enough) {
 		str_addf(&s, "%s only: ", text_within(c));
-		add_metric(&s, METRIC_P99, &c->metrics[METRIC_P99]);
+		add_metric(&s, METRIC_P99, &c->metrics[METRIC_P99], utf8);
 		str_add(&s, ", ");
-		add_metric(&s, METRIC_VAR, &c->metrics[METRIC_VAR]);
+		add_metric(&s, METRIC_VAR, &c->metrics[METRIC_VAR], utf8);
 		str_addf(&s, "; a verdict needs %zu %ss a side", c->least, unit_word(c));
 	} else {
-		add_verdict(&s, c, worse, worse_metric, better, better_metric);
+		add_verdict(&s, c, worse, worse_metric, better, better_metric, utf8);
 		if (worse || better)
 			add_cause(&s, c, utf8);
 	}

@@ -127,6 +127,20 @@ P
 expect 3 "$VPROF" diff base.1 evil --gate 'p99>+10%' --format junit
 python3 -c 'import xml.etree.ElementTree as E
 assert E.parse(".out").getroot().find(".//testcase/skipped") is not None' && pass || fail 'no test is skipped'
+# There is no ratio to 0.
+for k in 1 2 3; do
+	printf 'vprof-tuples 1\ninterval 1 q 1 10 1 110\ninterval 2 q 1 210 1 310\n' >flat.tuples
+	printf 'vprof-tuples 1\ninterval 1 q 1 10 1 110\ninterval 2 q 1 210 1 210\n' >uneven.tuples
+	printf 'vprof-tuples 1\ninterval 1 q 1 10 1 10\ninterval 2 q 1 210 1 210\n' >nothing.tuples
+	for side in flat uneven nothing; do
+		"$VPROF" import --from tuples $side.tuples -o $side.$k >/dev/null 2>&1 || fail "import of $side"
+	done
+done
+expect 0 "$VPROF" diff nothing flat
+says "head is worse: p99 100 ns after 0 ns."
+expect 1 "$VPROF" diff nothing flat --gate 'mean>+5%'
+expect 0 "$VPROF" diff flat.1 uneven.1
+says "sd 50 ns after 0 ns"
 export GITHUB_STEP_SUMMARY="$work/.summary.md"
 : >"$GITHUB_STEP_SUMMARY"
 expect 1 "$VPROF" diff base evil --gate 'p99>+10%,mean<-1%' --format github
