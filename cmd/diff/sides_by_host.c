@@ -74,7 +74,8 @@ static int nothing_there(const char *text, const char *interval, struct diag *re
 {
 	diag_set(reterr, EXIT_NO_EVIDENCE, -ENOENT, "no host of '%s' has results about intervals%s%s%s", text, interval ? " '" : "",
 		 interval ? interval : "", interval ? "'" : "");
-	return diag_remedy(reterr, -ENOENT, is_digest_name(text) ? "vprof import --from digest %s   makes a run of it" : "vprof show summary %s", text);
+	return diag_remedy(reterr, -ENOENT, is_digest_name(text) ? "vprof import --from digest %s   makes a run of it" :
+								   "vprof show summary %s", text);
 }
 
 static int too_many(struct diag *reterr)

@@ -2,7 +2,8 @@
 /*
  * export_folded.c - `vprof export --format folded`: stacks for flame graphs, "request;handle;[lock wait] 619000".
  *
- * Values are positive integers; a warning counts the stacks whose value is below 0, as the format has no comments.  ';' separates frames, so in a name it becomes ':'.
+ * Values are positive integers; a warning counts the stacks whose value is below 0, as the format has no comments.  ';' separates
+ * frames, so in a name it becomes ':'.
  */
 #include <math.h>
 

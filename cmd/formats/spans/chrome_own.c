@@ -94,7 +94,8 @@ static int take_slice(struct own *o, const json_t *e)
 	int64_t ns, duration_ns;
 	uint64_t sid, tid;
 
-	if (!to_sid(e, &sid) || !to_tid(e, &tid) || !chrome_text_ns(e, "ts", &ns) || !chrome_text_ns(e, "dur", &duration_ns) || !name || !*name || !category)
+	if (!to_sid(e, &sid) || !to_tid(e, &tid) || !chrome_text_ns(e, "ts", &ns) || !chrome_text_ns(e, "dur", &duration_ns) ||
+	    !name || !*name || !category)
 		return damaged(o, "a slice needs \"ts\", \"dur\", \"tid\", \"name\", \"cat\" and args.interval");
 	if (strcmp(category, "wait") == 0) {
 		if (!wait || !trace_state_parse(wait, &state) || state == STATE_WAKEUP)

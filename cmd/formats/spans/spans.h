@@ -55,7 +55,8 @@ void spans_init(struct spans *s);
 void spans_release(struct spans *s);
 void spans_add(struct spans *s, const char *name, uint64_t tid, int64_t start_ns, int64_t end_ns);
 
-/* For formats with beginnings and ends, in the order of time.  An end without a name ends the innermost span of the thread; one without a beginning is counted. */
+/* For formats with beginnings and ends, in the order of time.  An end without a name ends the innermost span of the thread; one without a
+ * beginning is counted. */
 void spans_begin(struct spans *s, const char *name, uint64_t tid, int64_t ns);
 void spans_end(struct spans *s, const char *name, uint64_t tid, int64_t ns);
 

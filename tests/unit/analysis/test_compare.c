@@ -454,7 +454,7 @@ static void judged(void **state)
 	side_release(&head);
 }
 
-/* Runs without any spread that change by exactly the limit: no change beyond it, whatever the logarithms round to.  Oracle: whole numbers. */
+/* Runs without any spread that change by exactly the limit: no change beyond it, whatever the logarithms round to. */
 static void at_the_limit(void **state)
 {
 	(void)state;
