@@ -304,7 +304,7 @@ void fuzz_perf(const uint8_t *data, size_t len)
 
 		if (perf_script_parse((const char *)data, len, "input", chosen ? &choice : NULL, &k, &stats,
 				      &diag)) {
-			promise(diag.status == EXIT_DATA && *diag.text, "an error without a message", "");
+			promise((diag.status == EXIT_DATA || diag.status == EXIT_NO_EVIDENCE) && *diag.text, "an error without a message", "");
 		} else {
 			struct trace *t = trace_new();
 
