@@ -95,7 +95,8 @@ waits()
 	"$VPROF" sql --format csv "SELECT cast(100 * sum(b.mean_ns) / (SELECT mean_ns FROM node WHERE id = 0 AND finding = b.finding) AS INTEGER)
 		FROM node b JOIN node w ON w.finding = b.finding AND w.id = b.parent WHERE b.finding = (SELECT max(finding) FROM node)
 		AND b.kind = 'blame' AND b.function = 'slow' AND w.wait IN ($2)" 2>&1 | tail -1 >part.out
-	[ "$(cat part.out)" -ge 10 ] 2>/dev/null && pass || fail "$build, $1: of its time $(cat part.out) % is a $2 wait for slow"
+	machine_is_busy && least=3 || least=10		# others have the CPUs for much of it
+	[ "$(cat part.out)" -ge $least ] 2>/dev/null && pass || fail "$build, $1: of its time $(cat part.out) % is a $2 wait for slow"
 }
 
 for build in "gcc -O1" "gcc -O2 -no-pie" "clang -O1"; do
