@@ -108,18 +108,33 @@ vprof_mark_enter_(struct vprof_mark_site *site, void *address, void *caller)
 	return span;
 }
 
+/*
+ * Any integer or pointer as a number, and no label.  In C++ neither by a cast in the style of C nor by 0, for units with
+ * -Wold-style-cast or -Wzero-as-null-pointer-constant.
+ */
+#ifdef __cplusplus
+typedef unsigned long long vprof_mark_word;
+#define VPROF_WORD_(value) (vprof_mark_word(value))
+#else
+#define VPROF_WORD_(value) ((unsigned long long)(value))
+#endif
+#if defined(__cplusplus) && __cplusplus >= 201103L
+#define VPROF_NO_LABEL_ nullptr
+#else
+#define VPROF_NO_LABEL_ 0
+#endif
+
 /* Kinds as in enum vprof_kind of runtime/shared/probe.h. */
 #define VPROF_MARK_(kind, a, b)								\
 	do {										\
 		if (vprof_mark)								\
-			vprof_mark(kind, 0, (unsigned long long)(a),			\
-				   (unsigned long long)(b));				\
+			vprof_mark(kind, VPROF_NO_LABEL_, VPROF_WORD_(a), VPROF_WORD_(b));	\
 	} while (0)
 #define VPROF_MARK_NAMED_(kind, name, a)						\
 	do {										\
 		static struct vprof_mark_label vprof_label_ = { "" name, 0 };		\
 		if (vprof_mark)								\
-			vprof_mark(kind, &vprof_label_, (unsigned long long)(a), 0);	\
+			vprof_mark(kind, &vprof_label_, VPROF_WORD_(a), 0);		\
 	} while (0)
 
 #define VPROF_BEGIN(name, key) VPROF_MARK_NAMED_(1, name, key)

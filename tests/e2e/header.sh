@@ -51,6 +51,8 @@ int main(void)
 END
 cp all.c all.cc
 strict="-pedantic -Wall -Wextra -Wshadow -Werror"
+# What C++ projects ask for beyond that.
+strict_cxx="-Wold-style-cast -Wzero-as-null-pointer-constant -Wconversion -Wsign-conversion"
 
 compiles()
 {
@@ -61,7 +63,8 @@ compiles()
 	nm all >symbols
 }
 
-for compiler in "gcc -std=c99 all.c" "clang -std=c99 all.c" "g++ -std=c++11 all.cc" "clang++ -std=c++11 all.cc"; do
+for compiler in "gcc -std=c99 all.c" "clang -std=c99 all.c" "g++ -std=c++11 $strict_cxx all.cc" \
+	"clang++ -std=c++11 $strict_cxx all.cc"; do
 	compiles $compiler
 	compiles $compiler -DVPROF_DISABLE
 	grep -q vprof symbols && fail "$compiler -DVPROF_DISABLE: something of vprof is left"
@@ -73,4 +76,9 @@ expect 0 "$VPROF" record -o all -- ./all
 says "calls 5" "4 intervals of 'request'"
 expect 0 "$VPROF" export all
 says " aborted" " outer " " inner " "creation " "work 2 rows 1"
+if command -v g++ >/dev/null; then
+	expect 0 "$VPROF" build -- g++ -std=c++11 $strict $strict_cxx all.cc -o all
+	expect 0 "$VPROF" record -o cxx -- ./all
+	says "calls 5" "4 intervals of 'request'"
+fi
 finish
