@@ -3,6 +3,7 @@
  * messages.c - prints the notices.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -67,8 +68,19 @@ static void print_notice(enum notice kind, const char *text, const char *remedy)
 		fputs(text, stderr);
 }
 
+/* Closed again in the programs that this one starts: they find what they would find without it. */
+static void take_closed_streams(void)
+{
+	static const int modes[] = { [STDIN_FILENO] = O_RDONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_WRONLY };
+
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", modes[fd] | O_CLOEXEC) < 0)
+			return;
+}
+
 void messages_start(void)
 {
+	take_closed_streams();
 	notices_set_handler(print_notice);
 }
 

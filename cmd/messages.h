@@ -14,7 +14,10 @@
 
 #include "project/notices.h"
 
-/* From here on the notices are printed. */
+/*
+ * From here on the notices are printed.  The first call of a program: a standard stream that is closed is taken by
+ * /dev/null, so that no file gets its number and with it the messages; results cannot be written there.
+ */
 void messages_start(void);
 
 /* Prints an error and its remedy; returns the exit status. */

@@ -126,4 +126,32 @@ for none in "record --repeat 0 -o x -- true" "record -p 0" "record --buffer 0 --
 done
 expect 2 "$VPROF" show no-such-view
 expect 2 "$VPROF" show summary 99
+
+# A closed standard stream is no place for a file, and no cause of another message; the program finds it as without vprof.
+"$VPROF" show runs >&- 2>err
+status=$?
+[ $status = 4 ] && grep -q "cannot write the result" err && pass || fail "stdout is closed: status $status, $(cat err)"
+expect 0 sh -c '"$VPROF" show runs 0<&- 2>&-'
+cat >streams.c <<'END'
+#include <vprof.h>
+#include <fcntl.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+	FILE *out = fopen(argv[argc - 1], "w");
+	for (int fd = 0; out && fd < 3; fd++)
+		fprintf(out, "%d\n", fcntl(fd, F_GETFD));
+	VPROF_BEGIN("request", 1);
+	VPROF_END("request", 1);
+	return !out || fclose(out) != 0;
+}
+END
+expect 0 "$VPROF" build -- cc -O1 -o streams streams.c
+for closed in '0<&-' '1>&-' '2>&-' '0<&- 1>&- 2>&-'; do
+	rm -f seen
+	eval "./streams want $closed"
+	eval "\"\$VPROF\" record -- ./streams seen $closed" >out 2>err
+	status=$?
+	[ $status = 0 ] && cmp want seen && pass || fail "record $closed: status $status"
+done
 finish
