@@ -3,10 +3,11 @@
  * runs.c - the list of runs, and where each keeps its trace.
  *
  * A run is known by its number (1, 2, ...; vprof.data/runs/001) or by the name it was given.
- * A name that would be mistaken for a number, a list or a digest's file is refused.  A number is taken
+ * A name that would be mistaken for a number, a list, an option or a digest's file is refused.  A number is taken
  * in one transaction together with its directory: two `vprof record` at once get two runs, and
  * a directory that is there already is never written into.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -86,6 +87,11 @@ static const char *taken_for(const char *name)
 		return "a comma stands between the names of several runs";
 	if (ends_with(name, ".vpd") || strcmp(name, "-") == 0)
 		return "it is that of a digest's file";
+	if (*name == '-')
+		return "it would be taken for an option";
+	for (const char *c = name; *c; c++)
+		if (iscntrl((unsigned char)*c))
+			return "it has a control character";
 	return NULL;
 }
 
@@ -95,7 +101,7 @@ static char *other_name(const char *name)
 	char *other = xasprintf("run-%s", strcmp(name, "-") == 0 ? "" : name);
 
 	for (char *c = other; *c; c++)
-		if (*c == ',' || strcmp(c, ".vpd") == 0)
+		if (*c == ',' || iscntrl((unsigned char)*c) || strcmp(c, ".vpd") == 0)
 			*c = '-';
 	return other;
 }
