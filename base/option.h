@@ -16,8 +16,8 @@ enum option_type {
 	OPT_STR,			/* const char * */
 	OPT_OPTIONAL,			/* const char *; "--kernel" without "=..." is "" */
 	OPT_UINT,			/* unsigned */
-	OPT_COUNT,			/* unsigned from 1 on: 0 stays "not given" */
-	OPT_DOUBLE,			/* double */
+	OPT_COUNT,			/* unsigned, from 1 on */
+	OPT_DOUBLE,			/* double: finite, in decimal digits */
 	OPT_STRS			/* struct args: the option may repeat */
 };
 

@@ -55,7 +55,7 @@ static int analyze_run(int argc, char **argv)
 }
 
 static const struct option_desc analyze_options[] = {
-	{ 'j', "jobs", "N", OPT_UINT, &arg_jobs, "use at most N threads (default: one per CPU); the results do not depend on N" },
+	{ 'j', "jobs", "N", OPT_COUNT, &arg_jobs, "use at most N threads (default: one per CPU); the results do not depend on N" },
 	{ 'q', "quiet", NULL, OPT_FLAG, &arg_quiet, "print errors only: no progress, warnings or summary" },
 	LOCK_OPTION,
 	OPT_END

@@ -189,7 +189,7 @@ static const struct option_desc build_options[] = {
 	{ 0, "functions", "LIST", OPT_STR, &arg_functions, "functions to probe: all, a file of names, or NAME,NAME..." },
 	{ 0, "depth", "N", OPT_UINT, &arg_depth, "without --functions: probe callees of the interval's root, N calls deep (default 3)" },
 	{ 0, "sampled", NULL, OPT_FLAG, &arg_sampled, "make calls that are not recorded cheaper, for record --sample" },
-	{ 'j', "jobs", "N", OPT_UINT, &arg_jobs, "recompile N units at a time (default: one per core)" },
+	{ 'j', "jobs", "N", OPT_COUNT, &arg_jobs, "recompile N units at a time (default: one per core)" },
 	{ 'v', "verbose", NULL, OPT_FLAG, &arg_verbose, "print what the launcher does to each unit" },
 	LOCK_OPTION,
 	OPT_END

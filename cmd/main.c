@@ -140,7 +140,7 @@ static int take_globals(char **argv)
 			set_data_dir(*word + 2);
 			cnt++;
 		} else {
-			if (!word[1])
+			if (!word[1] || !*word[1])
 				return -1;
 			set_data_dir(word[1]);
 			cnt += 2;

@@ -54,6 +54,19 @@ static int usage(struct parser *p, const char *fmt, ...)
 	return 1;
 }
 
+/* "vprof record ./server": the command stands behind "--". */
+static int no_argument(struct parser *p, const char *word, bool takes_command)
+{
+	struct diag d = DIAG_INIT;
+
+	if (!takes_command)
+		return usage(p, "takes no argument '%s'", word);
+	diag_set(&d, EXIT_USAGE, -EINVAL, "%s: takes no argument '%s'; a command stands after '--'", p->cmd->name, word);
+	diag_remedy(&d, -EINVAL, "vprof %s -- %s", p->cmd->name, word);
+	p->status = fail(&d);
+	return 1;
+}
+
 static const struct option_desc *find_long(const struct cmd *cmd, const char *name, size_t len)
 {
 	for (const struct option_desc *o = cmd_options(cmd); o->help; o++)
@@ -90,13 +103,15 @@ static int unknown_long(struct parser *p, const char *word, size_t len)
 static int store_number(struct parser *p, const struct option_desc *o, const char *name,
 			const char *value)
 {
+	bool from_1 = o->type == OPT_COUNT;
 	char *end;
 
 	errno = 0;
 	if (o->type == OPT_DOUBLE) {
 		double number = strtod(value, &end);
 
-		if (errno || end == value || *end)
+		/* Not "nan", "inf", "0x1p-3" or " 1", which strtod() takes as well. */
+		if (errno || end == value || *end || value[strspn(value, "0123456789+-.eE")])
 			return usage(p, "%s wants a number, not '%s'", name, value);
 		*(double *)o->target = number;
 		return 0;
@@ -104,10 +119,8 @@ static int store_number(struct parser *p, const struct option_desc *o, const cha
 
 	unsigned long number = strtoul(value, &end, 10);
 
-	if (errno || end == value || *end || *value == '-' || number > 0xffffffffUL)
-		return usage(p, "%s wants a whole number, not '%s'", name, value);
-	if (number == 0 && o->type == OPT_COUNT)
-		return usage(p, "%s wants a whole number from 1 on, not '%s'", name, value);
+	if (errno || end == value || *end || value[strspn(value, "0123456789")] || number > 0xffffffffUL || number < from_1)
+		return usage(p, "%s wants a whole number%s, not '%s'", name, from_1 ? " from 1 on" : "", value);
 	*(unsigned *)o->target = (unsigned)number;
 	return 0;
 }
@@ -189,9 +202,11 @@ static int parse_data_dir(struct parser *p)
 {
 	const char *word = p->argv[p->at++];
 
-	if (!word[2] && p->at == p->argc)
+	const char *dir = word[2] ? word + 2 : p->at < p->argc ? p->argv[p->at++] : "";
+
+	if (!*dir)
 		return usage(p, "-d wants a directory: -d DIR");
-	set_data_dir(word[2] ? word + 2 : p->argv[p->at++]);
+	set_data_dir(dir);
 	return 0;
 }
 
@@ -230,7 +245,7 @@ int options_parse_command(int argc, char **argv, const struct cmd *cmd, struct a
 			args_add(positional, word);
 			p.at++;
 		} else {
-			done = usage(&p, "takes no argument '%s'", word);
+			done = no_argument(&p, word, ret_command != NULL);
 		}
 	}
 	*ret_status = p.status;

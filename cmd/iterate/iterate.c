@@ -77,9 +77,7 @@ static int take_options(const struct config *c, struct refine_options *ret)
 		return fail_now(EXIT_USAGE, "without --ask it decides automatically",
 				"iterate: --ask needs a terminal to ask on, as standard input and "
 				"standard error");
-	if (ret->k == 0 || ret->max_runs == 0)
-		return fail_now(EXIT_USAGE, NULL, "iterate: --k and --max-runs are at least 1");
-	if (!(ret->threshold >= 0 && ret->threshold < 1))
+	if (!(ret->threshold >= 0 && ret->threshold <= 1))
 		return fail_now(EXIT_USAGE, NULL,
 				"iterate: --threshold is a fraction of the variance, 0 to 1");
 	if (!(ret->overhead > 0 && ret->overhead <= 1))
@@ -221,10 +219,10 @@ static int iterate_run(int argc, char **argv)
 }
 
 static const struct option_desc iterate_options[] = {
-	{ 'k', "k", "N", OPT_UINT, &arg_k, "break down the N best factors of each run (default 3)" },
+	{ 'k', "k", "N", OPT_COUNT, &arg_k, "break down the N best factors of each run (default 3)" },
 	{ 0, "threshold", "D", OPT_DOUBLE, &arg_threshold, "break down only factors above this fraction of the variance (default 0.05)" },
 	{ 0, "policy", "POLICY", OPT_STR, &arg_policy, "budget: several levels a run; paper: Algorithm 3, one level" },
-	{ 0, "max-runs", "N", OPT_UINT, &arg_max_runs, "stop after N runs (default 12)" },
+	{ 0, "max-runs", "N", OPT_COUNT, &arg_max_runs, "stop after N runs (default 12)" },
 	{ 0, "overhead", "F", OPT_DOUBLE, &arg_overhead, "budget: overhead of the probes, as a fraction of the mean latency (default 0.05)" },
 	{ 0, "from", "RUN", OPT_STR, &arg_from, "begin with what vprof look found in that run; where that is the answer, nothing is built" },
 	{ 0, "ask", NULL, OPT_FLAG, &arg_ask, "ask which factors to break down (needs a terminal)" },
@@ -234,7 +232,7 @@ static const struct option_desc iterate_options[] = {
 	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text (default) or json (the runs, why it ended, the last run's factors)" },
 	{ 0, "ignore-status", NULL, OPT_FLAG, &arg_ignore_status, "continue when the command fails" },
 	{ 0, "buffer", "MIB", OPT_COUNT, &arg_buffer_mib, "size of the recording buffer, in MiB" },
-	{ 'j', "jobs", "N", OPT_UINT, &arg_jobs, "recompile N units at a time (default: one per core)" },
+	{ 'j', "jobs", "N", OPT_COUNT, &arg_jobs, "recompile N units at a time (default: one per core)" },
 	{ 'v', "verbose", NULL, OPT_FLAG, &arg_verbose, "print the output of the builds" },
 	LOCK_OPTION,
 	OPT_END

@@ -333,7 +333,7 @@ static void release_critical_path(void *ret)
 }
 
 static const struct option_desc options[] = {
-	{ 0, "slowest", "N", OPT_UINT, &view_given.slowest,
+	{ 0, "slowest", "N", OPT_COUNT, &view_given.slowest,
 	  "critical-path, intervals: show the N slowest (default 1 and 20)" },
 	OPT_END
 };

@@ -154,4 +154,33 @@ for closed in '0<&-' '1>&-' '2>&-' '0<&- 1>&- 2>&-'; do
 	status=$?
 	[ $status = 0 ] && cmp want seen && pass || fail "record $closed: status $status"
 done
+
+# Numbers, directories and names that mean nothing, or would be taken for something else.
+for number in nan inf 0x1p-3 ' 1' ''; do
+	expect 2 "$VPROF" show factors --threshold "$number"
+	says "--threshold wants a number, not '$number'"
+done
+for number in -1 +1 ' 1' 1.5 4294967296 0; do
+	expect 2 "$VPROF" show intervals --slowest "$number"
+	says "--slowest wants a whole number from 1 on, not '$number'"
+done
+expect 2 "$VPROF" record --repeat 0 -o none -- ./p
+says "--repeat wants a whole number from 1"
+expect 2 "$VPROF" record ./p
+says "vprof record -- ./p"
+expect 2 "$VPROF" -d '' show runs
+says "-d wants a directory"
+expect 2 "$VPROF" show runs -d ''
+says "-d wants a directory"
+expect 2 "$VPROF" record -o --ignore-status -- ./p
+says "'--ignore-status' cannot be the name of a run"
+expect 2 "$VPROF" record -o '' -- ./p
+says "it is empty"
+expect 0 "$VPROF" record --repeat 2 -o many -- ./p
+expect 0 "$VPROF" show runs many --format csv
+[ "$(wc -l <.out)" = 3 ] && pass || fail "the runs of the group: $(cat .out)"
+expect 0 "$VPROF" show runs good --format json
+[ "$(grep -c '"run":' .out)" = 1 ] && pass || fail "one run: $(cat .out)"
+expect 2 "$VPROF" show runs 99
+says "there is no run '99'"
 finish

@@ -32,7 +32,7 @@ union value {
 
 static void copy_value(const struct option_desc *o, union value *kept, bool restore)
 {
-	size_t len = o->type == OPT_FLAG ? sizeof(bool) : o->type == OPT_UINT ? sizeof(unsigned int) :
+	size_t len = o->type == OPT_FLAG ? sizeof(bool) : o->type == OPT_UINT || o->type == OPT_COUNT ? sizeof(unsigned int) :
 		     o->type == OPT_DOUBLE ? sizeof(double) : o->type == OPT_STRS ? sizeof(struct args) : sizeof(const char *);
 
 	if (restore)
