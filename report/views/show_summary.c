@@ -288,6 +288,17 @@ static json_t *summary_json(const struct view_input *in)
 	return o;
 }
 
+/* The fields of "interval" in the JSON document, in one line. */
+static void summary_csv(FILE *out, const struct view_input *in)
+{
+	const struct interval_summary *iv = &in->findings->interval;
+
+	csv_line(out, "tttttttttttt", "interval", "count", "open", "aborted", "bad_path", "mean_ns", "variance_ns2", "stddev_ns",
+		 "p50_ns", "p90_ns", "p99_ns", "max_ns");
+	csv_line(out, "tuuuudddiiii", iv->name, iv->cnt, iv->dropped_open, iv->dropped_aborted, iv->dropped_bad_path, iv->mean_ns,
+		 iv->variance_ns2, iv->stddev_ns, iv->p50_ns, iv->p90_ns, iv->p99_ns, iv->max_ns);
+}
+
 static const struct option_desc options[] = {
 	{ 0, "client-sd", "TIME", OPT_STR, &arg_client_sd,
 	  "summary: standard deviation of the latency that a client saw (4.1ms): how much of it the interval holds" },
@@ -300,5 +311,5 @@ static const struct option_desc options[] = {
 const struct view view_summary = {
 	.name = "summary", .summary = "the answer and the latency",
 	.needs = NEEDS_FINDINGS, .options = options, .make = make_client, .release = free,
-	.text = summary_text, .json = summary_json,
+	.text = summary_text, .json = summary_json, .csv = summary_csv,
 };
