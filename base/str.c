@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/banned.h"
@@ -155,6 +156,9 @@ const char *nearest_word(const char *word, const char *const *candidates, size_t
 	const char *nearest = NULL;
 	size_t best = strlen(word) / 3 + 1;
 
+	for (size_t i = 0; i < cnt; i++)
+		if (strcasecmp(word, candidates[i]) == 0)
+			return candidates[i];
 	for (size_t i = 0; i < cnt; i++) {
 		size_t distance = edit_distance(word, candidates[i]);
 

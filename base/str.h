@@ -41,7 +41,7 @@ const char *text_cnt(char buf[TEXT_MAX], uint64_t cnt);		/* "4,000" */
 bool starts_with(const char *s, const char *prefix);
 bool ends_with(const char *s, const char *suffix);
 
-/* The candidate nearest to word (edit distance at most 1/3 of its length), or NULL. */
+/* The candidate nearest to word (the same but for case, or edit distance at most 1/3 of its length), or NULL. */
 const char *nearest_word(const char *word, const char *const *candidates, size_t cnt);
 
 #endif

@@ -29,7 +29,7 @@ struct reader {
 	struct config *config;
 	const char *at;			/* the rest of the text */
 	const char *path;
-	unsigned line;
+	unsigned line, joined;		/* joined: further lines that this one goes on in */
 	bool in_line, continued;	/* of the piece handed out last: more follows; it is not the first */
 	struct str value;		/* pieces of one value so far */
 	char *section, *name;		/* what value belongs to; NULL: nothing pending */
@@ -376,6 +376,10 @@ static void finish_value(struct reader *r)
 			continue;
 		if (strcmp(section, "interval") == 0 && !(interval = find_interval(r, r->section)))
 			return;
+		if (!interval && r->section[len + strspn(r->section + len, " \t")]) {
+			mistake(r, "[%s] takes no name", section);
+			return;
+		}
 
 		_cleanup_(freep) char *value = config_value(str_cstr(&r->value));
 
@@ -436,7 +440,8 @@ static char *next_line(char *buffer, int size, void *stream)
 	if (r->in_line) {
 		buffer[used++] = ' ';
 	} else {
-		r->line++;
+		r->line += 1 + r->joined;
+		r->joined = 0;
 		r->at += strspn(r->at, " \t");
 	}
 
@@ -444,6 +449,8 @@ static char *next_line(char *buffer, int size, void *stream)
 	size_t len = piece_length(r->at, line_len);
 
 	memcpy(buffer + used, r->at, len);
+	for (size_t i = 0; i < len; i++)
+		r->joined += r->at[i] == JOINED_LINES;
 	used += len;
 	buffer[used++] = '\n';
 	buffer[used] = '\0';
@@ -476,11 +483,11 @@ static void set_defaults(struct config *c)
 }
 
 /* Control characters do not occur in text: the file is damaged, or is something else. */
-static int check_text(const char *text, const char *path, struct diag *reterr)
+static int check_text(const char *text, size_t len, const char *path, struct diag *reterr)
 {
 	uint32_t line = 1;
 
-	for (const char *s = text; *s; s++) {
+	for (const char *s = text; s < text + len; s++) {
 		if (*s == '\n')
 			line++;
 		else if (iscntrl((unsigned char)*s) && *s != '\t' && !(*s == '\r' && s[1] == '\n'))
@@ -496,7 +503,7 @@ int config_parse(const char *text, const char *path, struct config *ret, struct 
 	_cleanup_(config_release) struct config c = { 0 };
 	_cleanup_(freep) char *masked = config_without_comments(text);
 	struct reader r = { .config = &c, .at = masked, .path = path, .reterr = reterr };
-	int err = check_text(text, path, reterr);
+	int err = check_text(text, strlen(text), path, reterr);
 
 	if (err)
 		return err;
@@ -528,16 +535,18 @@ int config_parse(const char *text, const char *path, struct config *ret, struct 
 int config_read(int fd, const char *path, struct config *ret, struct diag *reterr)
 {
 	_cleanup_(freep) char *text = NULL;
+	size_t len = 0;
 	int r;
 
 	if (fd < 0) {
 		set_defaults(ret);
 		return 0;
 	}
-	r = file_read_open(fd, &text, NULL);
+	r = file_read_open(fd, &text, &len);
 	if (r < 0)
 		return diag_set(reterr, EXIT_USAGE, r, "cannot read '%s': %s", path, strerror(-r));
-	return config_parse(text, path, ret, reterr);
+	r = check_text(text, len, path, reterr);	/* a byte 0 would end it */
+	return r < 0 ? r : config_parse(text, path, ret, reterr);
 }
 
 void config_release(struct config *c)

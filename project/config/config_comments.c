@@ -6,23 +6,34 @@
  *
  *	command = sh -c 'a ; b' ; mine	->	command = sh -c 'a \x01 b'
  *	[interval "a#b"]		->	[interval "a\x02b"]
+ *	command = make \
+ *		-j2			->	command = make \x03	-j2
  */
 #include <ctype.h>
 #include <string.h>
 
 #include "base/banned.h"
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/str.h"
 #include "project/config/config_comments.h"
 
 #define MASK_SEMICOLON '\x01'
 #define MASK_HASH '\x02'
 
+/* The length of the backslash and the end of the line at s; 0: these are not there. */
+static size_t goes_on(const char *s)
+{
+	return starts_with(s, "\\\n") ? 2 : starts_with(s, "\\\r\n") ? 3 : 0;
+}
+
 /* Is the quote at s closed on its line?  Then returns its other end, else NULL. */
 static const char *closing_quote(const char *s)
 {
 	for (const char *end = s + 1; *end && *end != '\n'; end++) {
-		if (*end == '\\' && *s == '"' && end[1] && end[1] != '\n')
+		if (goes_on(end))
+			end += goes_on(end) - 1;
+		else if (*end == '\\' && *s == '"' && end[1] && end[1] != '\n')
 			end++;
 		else if (*end == *s)
 			return end;
@@ -64,13 +75,15 @@ char *config_without_comments(const char *text)
 	struct str out = STR_INIT;
 	const char *quoted = NULL;	/* the end of the current quotes */
 	bool value = false;		/* after the first '=' of a line */
+	bool joined = false;		/* at the beginning of a line that goes on with a value */
 	bool section = false;		/* in a line like [interval "a=b;c"], where only quoted characters are text */
 
 	for (const char *s = text; *s; s++) {
-		if (s == text || s[-1] == '\n') {
+		if (s == text || (s[-1] == '\n' && !joined)) {
 			section = opens_section(s);
 			value = false;
 		}
+		joined = false;
 		value = value || (*s == '=' && !section);
 		if (s == quoted)
 			quoted = NULL;
@@ -78,6 +91,12 @@ char *config_without_comments(const char *text)
 			quoted = closing_quote(s);
 		if (!quoted && opens_comment(text, s, value)) {
 			s += strcspn(s, "\n") - 1;
+			continue;
+		}
+		if (value && goes_on(s)) {
+			str_addc(&out, JOINED_LINES);
+			s += goes_on(s) - 1;
+			joined = true;
 			continue;
 		}
 		str_addc(&out, value || quoted ? mask(*s) : *s);
@@ -94,8 +113,22 @@ char *config_section(const char *section)
 	return text;
 }
 
-char *config_value(const char *value)
+/* Without the marks of joined lines, and the blanks that these kept from inih at both ends. */
+static char *join_lines(const char *value)
 {
+	struct str out = STR_INIT;
+
+	for (const char *s = value; *s; s++)
+		if (*s != JOINED_LINES && (out.len || !isspace((unsigned char)*s)))
+			str_addc(&out, *s);
+	while (out.len && isspace((unsigned char)out.data[out.len - 1]))
+		out.data[--out.len] = '\0';
+	return str_take(&out);
+}
+
+char *config_value(const char *text)
+{
+	_cleanup_(freep) char *value = join_lines(text);
 	const char *end = *value == '"' ? closing_quote(value) : NULL;
 	bool whole = end && !end[1];
 	struct str out = STR_INIT;

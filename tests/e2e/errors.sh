@@ -35,6 +35,9 @@ expect 4 "$VPROF" record --ignore-status -- sh -c 'exit 7'
 printf '[interval "request"]\nstrat = f\nend = f\n' >vprof.conf
 expect 2 "$VPROF" record -- true
 says "vprof.conf:2" "did you mean 'start'"
+printf '[run]\ncommand = tr\0ue\n' >vprof.conf
+expect 2 "$VPROF" record -- true
+says "vprof.conf:2: a control character (0x00) does not belong here"
 rm vprof.conf
 expect 0 "$VPROF" init
 expect 2 "$VPROF" init

@@ -160,6 +160,15 @@ static void test_comments_and_quotes(void **state)
 		{ "[run]\ncommand = echo don't # say\n", "echo don't" },
 		{ "[run]\ncommand = a ; " LONG "\n", "a" },
 		{ "[run]\ncommand = a\n ; " LONG "\n# " LONG "\n", "a" },
+		{ "[run]\ncommand = make \\\n\t-j2 \\\r\n  X=1 ; c\n", "make \t-j2   X=1" },
+		{ "[run]\ncommand = make \\\n# c\n", "make" },
+		{ "[run]\ncommand = sh -c 'a \\\n; b # c' # d\n", "sh -c 'a ; b # c'" },
+		{ "[run]\ncommand = a ; c \\\n# d \\\n", "a" },
+		{ "[run]\ncommand = a" HASHES HASHES " \\\n b" HASHES "\n", "a" HASHES HASHES "  b" HASHES },
+		{ "[run]\ncommand = \\\n make\\\n\n", "make" },
+		{ "[run]\ncommand = \"a \\\n; b\" \\\n\n", "a ; b" },
+		{ "[run]\ncommand = a \\", "a \\" },
+		{ "[run]\ncommand = a\\b\n", "a\\b" },
 	};
 
 	(void)state;
@@ -209,6 +218,13 @@ static void test_mistakes(void **state)
 	static const struct { const char *text, *expected; } cases[] = {
 		{ "[iterate]\ntreshold = 1\n", "c:2: unknown key 'treshold'; did you mean 'threshold'?" },
 		{ "[iterat]\nk = 1\n", "c:2: unknown section 'iterat'; did you mean 'iterate'?" },
+		{ "[Iterate]\nk = 1\n", "c:2: unknown section 'Iterate'; did you mean 'iterate'?" },
+		{ "[ITERATE]\nk = 1\n", "c:2: unknown section 'ITERATE'; did you mean 'iterate'?" },
+		{ "[iterate]\nMAX-RUNS = 1\n", "c:2: unknown key 'MAX-RUNS'; did you mean 'max-runs'?" },
+		{ "[sync \"mine\"]\nacquire = f(arg0)\n", "c:2: [sync] takes no name" },
+		{ "[run]\ncommand = a \\\n b\ncomand = c\n", "c:4: unknown key 'comand'; did you mean 'command'?" },
+		{ "[run]\ncommand = a \\\n \\\nb\nwhat is this\n", "c:5: expected [section] or key = value" },
+		{ "[iterate]\nk = 0 \\\n\nthreshold = 2\n", "c:2: k wants a whole number from 1, not '0'" },
 		{ "[iterate]\nk = 0\n", "c:2: k wants a whole number from 1, not '0'" },
 		{ "[iterate]\nk = three\n", "c:2: k wants a whole number from 1, not 'three'" },
 		{ "[iterate]\nthreshold = 5%\n", "c:2: threshold wants a fraction from 0 to 1, not '5%'" },
