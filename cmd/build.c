@@ -138,7 +138,7 @@ static int build(struct store *s, const struct config *c, char *const *given, st
 	_cleanup_(args_release) struct args command = ARGS_INIT;
 	_cleanup_(freep) char *path = plan_path(), *dir = build_dir();
 	_cleanup_(units_release) units scanned = { 0 };
-	_cleanup_(str_release) struct str unused = STR_INIT;
+	_cleanup_(primitives_unused_release) struct primitives_unused unused = PRIMITIVES_UNUSED_INIT;
 	_cleanup_(plan_freep) struct plan *plan = NULL;
 	int r = build_command(s, c, "build", given, &command, reterr);
 
@@ -153,15 +153,17 @@ static int build(struct store *s, const struct config *c, char *const *given, st
 		r = build_scan(s, &command, &options, &scanned, reterr);
 	plan_free(TAKE_PTR(plan));
 	if (r == 0)
-		r = decide_plan(s, c, &scanned, &plan, &unused, reterr);
+		r = decide_plan(s, c, &scanned, &plan, &unused.nowhere, reterr);
 	if (r == 0)
 		r = build_apply(s, &scanned, plan, &command, &options, reterr);
 	if (r == 0) {
 		warn_untouched(&scanned);
 		r = check_places(s, c, &scanned, &unused, reterr);
 	}
-	if (unused.len)
-		warn_line("%s: nothing in the build has this name: %s", c->path, unused.data);
+	if (unused.nowhere.len)
+		warn_line("%s: nothing in the build has this name: %s", c->path, unused.nowhere.data);
+	if (unused.refused.len)
+		warn_line("%s: this records nothing: %s", c->path, unused.refused.data);
 	if (r == 0)
 		print_summary(&scanned);
 	return r;

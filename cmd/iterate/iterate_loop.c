@@ -23,7 +23,7 @@ void iterate_catch_interrupt(void)
 /* An interval that cannot begin or end is found before any load is run. */
 int iterate_check_places(const struct loop *l, struct diag *reterr)
 {
-	_cleanup_(str_release) struct str unused = STR_INIT;
+	_cleanup_(primitives_unused_release) struct primitives_unused unused = PRIMITIVES_UNUSED_INIT;
 
 	return check_places(l->store, &l->config, &l->scanned, &unused, reterr);
 }

@@ -133,7 +133,7 @@ static int check_location(const struct config *c, const struct interval_directiv
 			   key ? key : "if ", key ? "" : l->condition);
 }
 
-static void check_primitives(const struct config *c, const units *scanned, struct str *ret_unused)
+static void check_primitives(const struct config *c, const units *scanned, struct primitives_unused *ret)
 {
 	static const char *const roles[] = {
 		[ROLE_ACQUIRE] = "acquire", [ROLE_RELEASE] = "release",
@@ -145,10 +145,12 @@ static void check_primitives(const struct config *c, const units *scanned, struc
 		const struct unit *untouched;
 		const char *problem;
 
-		if (p->role < ARRAY_SIZE(roles) &&
-		    !find_place(scanned, NULL, roles[p->role], p->name, &problem, &untouched))
-			str_addf(ret_unused, "%s%s = %s", ret_unused->len ? ", " : "", roles[p->role],
-				 p->name);
+		if (p->role >= ARRAY_SIZE(roles))
+			continue;
+		if (!find_place(scanned, NULL, roles[p->role], p->name, &problem, &untouched))
+			str_addf(&ret->nowhere, "%s%s = %s", ret->nowhere.len ? ", " : "", roles[p->role], p->name);
+		else if (problem)
+			str_addf(&ret->refused, "%s%s = %s: %s", ret->refused.len ? "; " : "", roles[p->role], p->name, problem);
 	}
 }
 
@@ -174,7 +176,7 @@ static bool some_may_complete(const struct config *c, const units *scanned)
 	return false;
 }
 
-int check_places(struct store *s, const struct config *c, const units *scanned, struct str *ret_unused, struct diag *reterr)
+int check_places(struct store *s, const struct config *c, const units *scanned, struct primitives_unused *ret, struct diag *reterr)
 {
 	struct diag diag = DIAG_INIT;
 	const char *none = "";
@@ -186,9 +188,15 @@ int check_places(struct store *s, const struct config *c, const units *scanned, 
 		none = diag.text;
 	if (r < 0 && reterr)
 		*reterr = diag;
-	check_primitives(c, scanned, ret_unused);
+	check_primitives(c, scanned, ret);
 	setting_set(s, SETTING_NO_INTERVAL, none, NULL);
 	return r;
+}
+
+void primitives_unused_release(struct primitives_unused *u)
+{
+	str_release(&u->nowhere);
+	str_release(&u->refused);
 }
 
 int check_places_of_last_build(struct store *s, struct diag *reterr)

@@ -56,6 +56,13 @@ static int mistake(struct reader *r, const char *fmt, ...)
 	return diag_remedy(r->reterr, r->error, "man vprof.conf");
 }
 
+/* A value that its own parser refused, with that parser's remedy. */
+static int mistake_in(struct reader *r, const char *value, const struct diag *d)
+{
+	mistake(r, "%s = %s: %s", r->name, value, d->text);
+	return d->remedy[0] ? diag_remedy(r->reterr, r->error, "%s", d->remedy) : r->error;
+}
+
 /* ---- keys: one row each ---- */
 
 static int set_location(struct reader *r, struct location *target, const char *value)
@@ -65,7 +72,7 @@ static int set_location(struct reader *r, struct location *target, const char *v
 	if (target->place != PLACE_DEFAULT || target->function)
 		return mistake(r, "%s is given twice", r->name);
 	if (location_parse(value, target, &d) < 0)
-		return mistake(r, "%s = %s: %s", r->name, value, d.text);
+		return mistake_in(r, value, &d);
 	return 0;
 }
 
@@ -130,7 +137,7 @@ static int add_primitive(struct reader *r, enum primitive_role role, const char 
 	struct diag d = DIAG_INIT;
 
 	if (primitive_parse(role, value, &p, &d) < 0)
-		return mistake(r, "%s = %s: %s", r->name, value, d.text);
+		return mistake_in(r, value, &d);
 	VEC_ADD(&r->config->sync, p);
 	return 0;
 }

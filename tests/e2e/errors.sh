@@ -63,6 +63,25 @@ rm vprof.conf
 expect 2 "$VPROF" record
 says "vprof record -- ./bench.sh"
 
+# A primitive of [sync] that would record nothing.
+cat >lock.c <<'END'
+#include <vprof.h>
+int lock_it(int *held) { return *held = 1; }
+void leave_it(int *held) { *held = 0; }
+int main(void) { int held; VPROF_BEGIN("request", 1); lock_it(&held); leave_it(&held); VPROF_END("request", 1); return 0; }
+END
+printf '[sync]\nacquire = lock_it\n' >vprof.conf
+expect 2 "$VPROF" build -- cc -O1 -o lock lock.c
+says "vprof.conf:2: acquire = lock_it: 'lock_it' is no acquire primitive" "write FUNCTION(EXPRESSION)"
+printf '[sync]\nacquire = lock_it(arg1)\nrelease = leave_it(arg0)\n' >vprof.conf
+expect 0 "$VPROF" build -- cc -O1 -o lock lock.c
+says "vprof.conf: this records nothing: acquire = lock_it: the function has no such argument"
+printf '[sync]\nacquire = lock_it(arg0)\ndequeue = leave_it(queue=arg0, task=ret)\n' >vprof.conf
+expect 0 "$VPROF" build -- cc -O1 -o lock lock.c
+says "vprof.conf: this records nothing: dequeue = leave_it: the function's result is neither"
+grep -q "acquire = " .err && fail "the lock is in place: $(cat .err)" || pass
+rm vprof.conf
+
 # An instrumented program whose interval never completes, and one whose trace is hurt afterwards.
 cat >p.c <<'END'
 #include <vprof.h>
