@@ -13,7 +13,7 @@ static int read_tuples(const char *const *paths, size_t cnt, struct trace **ret,
 
 	if (r < 0)
 		return r;
-	note_line("found %zu intervals, %zu segments, %zu invocations of %zu functions, %zu wake-ups", (*ret)->intervals.cnt,
+	note_line("found %zu intervals, %zu segments, %zu invocations, %zu functions, %zu wake-ups", (*ret)->intervals.cnt,
 		  (*ret)->segments.cnt, (*ret)->invocations.cnt, (*ret)->functions.cnt, (*ret)->wakeups.cnt);
 	if ((*ret)->intervals.cnt)
 		note_line("views that work: all%s", (*ret)->wakeups.cnt ? "" : "; no waker is known, so no wait has a blame");

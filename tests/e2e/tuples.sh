@@ -20,6 +20,7 @@ call       request lock
 END
 
 expect 0 "$VPROF" import --from tuples lock.tuples -o first
+says "found 2 intervals, 5 segments, 2 invocations, 3 functions, 1 wake-ups"
 expect 0 "$VPROF" show critical-path --interval 1 --format json
 says '"schema": "vprof.critical-path/1"'
 expect 0 "$VPROF" show execution-table --format csv

@@ -407,7 +407,7 @@ static int parse_thread(struct parser *p, const struct field *f, size_t cnt)
 	if (r == 0 && f[1].len < sizeof(kind))
 		memcpy(kind, f[1].text, f[1].len);
 	if (r == 0 && !thread_kind_parse(kind, &t.kind))
-		r = field_expected(p, "thread, disk, nic, timer or peer as KIND", &f[1]);
+		r = field_expected(p, "thread, disk, nic, timer, kernel or peer as KIND", &f[1]);
 	if (r == 0 && cnt == 4 && !field_is(&f[3], "open"))
 		r = field_expected(p, "open or nothing after NAME", &f[3]);
 	t.open_end = cnt == 4;
