@@ -387,7 +387,7 @@ static int unknown_view(const char *name)
 		names[i] = report_views[i]->name;
 		str_addf(&list, "%s%s", i ? ", " : "", names[i]);
 	}
-	names[report_view_cnt] = "source";	/* not listed: it has no formats, and no run */
+	names[report_view_cnt] = "source";	/* not listed: it has no run */
 	nearest = name ? nearest_word(name, names, report_view_cnt + 1) : NULL;
 	if (!name)
 		return fail_now(EXIT_USAGE, str_cstr(&list), "show what?");
@@ -453,10 +453,10 @@ static int show_source_only(const struct args *words)
 {
 	if (words->cnt > 2)
 		return fail_now(EXIT_USAGE, "vprof show source FUNCTION", "show source takes one function; '%s' is one too many", words->items[2]);
-	if (strcmp(arg_format, format_names[FORMAT_TEXT]) != 0)
-		return fail_now(EXIT_USAGE, "--format text", "show source cannot be printed as '%s'", arg_format);
+	if (strcmp(arg_format, "text") != 0 && strcmp(arg_format, "json") != 0)
+		return fail_now(EXIT_USAGE, "--format text, --format json", "show source cannot be printed as '%s'", arg_format);
 	pager_start();
-	return show_source(words->cnt > 1 ? words->items[1] : NULL);
+	return show_source(words->cnt > 1 ? words->items[1] : NULL, strcmp(arg_format, "json") == 0);
 }
 
 static int show_run(int argc, char **argv)

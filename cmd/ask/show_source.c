@@ -12,6 +12,7 @@
 #include "project/build/function_source.h"
 #include "project/config/locate.h"
 #include "project/config/paths.h"
+#include "report/output.h"
 
 static int unknown_function(const struct project *p, const char *name)
 {
@@ -28,11 +29,48 @@ static int unknown_function(const struct project *p, const char *name)
 	return fail_now(EXIT_USAGE, remedy, "the last build has no function '%s'", name);
 }
 
-int show_source(const char *name)
+static int add_json(json_t *list, const struct project_function *f, struct diag *reterr)
+{
+	_cleanup_(freep) char *text = NULL;
+	uint32_t line = 0;
+	int r = function_text(f, &line, &text, reterr);
+	json_t *o;
+
+	if (r < 0)
+		return r;
+	o = json_object();
+	json_set(o, "function", json_text(f->name));
+	json_set(o, "file", json_text(f->file));
+	json_set(o, "line", json_integer(line));
+	json_set(o, "end_line", json_integer(f->end_line));
+	json_set(o, "text", json_text(text));
+	json_add(list, o);
+	return 0;
+}
+
+static int add_text(struct str *to, const struct project_function *f, struct diag *reterr)
+{
+	if (to->len)
+		str_addc(to, '\n');
+	return function_source(f, to, reterr);
+}
+
+static void print_json(json_t *functions)
+{
+	json_t *o = json_document("source");
+
+	json_set(o, "warnings", json_array());
+	json_set(o, "functions", json_incref(functions));
+	report_write_json(stdout, o);
+	json_decref(o);
+}
+
+int show_source(const char *name, bool json)
 {
 	_cleanup_(store_closep) struct store *s = NULL;
 	_cleanup_(project_freep) struct project *p = NULL;
 	_cleanup_(str_release) struct str text = STR_INIT;
+	_cleanup_(json_decrefp) json_t *list = json_array();
 	struct diag diag = DIAG_INIT;
 	size_t found = 0;
 
@@ -43,13 +81,15 @@ int show_source(const char *name)
 	for (size_t i = 0; i < p->functions.cnt; i++) {
 		if (strcmp(p->functions.items[i].name, name) != 0)
 			continue;
-		if (found++)
-			str_addc(&text, '\n');
-		if (function_source(&p->functions.items[i], &text, &diag) < 0)
+		found++;
+		if ((json ? add_json(list, &p->functions.items[i], &diag) : add_text(&text, &p->functions.items[i], &diag)) < 0)
 			return fail(&diag);
 	}
 	if (!found)
 		return unknown_function(p, name);
-	fputs(str_cstr(&text), stdout);
+	if (json)
+		print_json(list);
+	else
+		fputs(str_cstr(&text), stdout);
 	return EXIT_DONE;
 }

@@ -69,24 +69,48 @@ static int not_there(const struct project_function *f, struct diag *reterr)
 			"'%s' has no line %u: it was changed since the build", f->file, f->end_line);
 }
 
-int function_source(const struct project_function *f, struct str *to, struct diag *reterr)
+/* Reads f's file; the caller frees the text, and the list of its lines, also after an error. */
+static int read_file_of(const struct project_function *f, char **ret_text, line_starts *ret, struct diag *reterr)
 {
-	_cleanup_(freep) char *text = NULL;
-	line_starts lines = { NULL, 0, 0 };
-	uint32_t end;
 	int r;
 
 	if (!f->file)
 		return diag_set(reterr, EXIT_ENVIRONMENT, -ENOENT, "the file of '%s' is not known",
 				f->name);
-	r = file_read(f->file, &text, NULL);
+	r = file_read(f->file, ret_text, NULL);
 	if (r < 0)
 		return diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot read '%s': %s", f->file,
 				file_why(r));
-	find_lines(text, &lines);
-	if (f->line == 0 || f->end_line < f->line || f->end_line > lines.cnt) {
+	find_lines(*ret_text, ret);
+	return f->line == 0 || f->end_line < f->line || f->end_line > ret->cnt ? not_there(f, reterr) : 0;
+}
+
+int function_text(const struct project_function *f, uint32_t *ret_line, char **ret, struct diag *reterr)
+{
+	_cleanup_(freep) char *text = NULL;
+	line_starts lines = { NULL, 0, 0 };
+	int r = read_file_of(f, &text, &lines, reterr);
+
+	if (r == 0) {
+		const char *last = lines.items[f->end_line - 1];
+
+		*ret_line = head_line(&lines, f->line);
+		*ret = xstrndup(lines.items[*ret_line - 1], (size_t)(last + strcspn(last, "\n") - lines.items[*ret_line - 1]));
+	}
+	VEC_RELEASE(&lines);
+	return r;
+}
+
+int function_source(const struct project_function *f, struct str *to, struct diag *reterr)
+{
+	_cleanup_(freep) char *text = NULL;
+	line_starts lines = { NULL, 0, 0 };
+	uint32_t end;
+	int r = read_file_of(f, &text, &lines, reterr);
+
+	if (r < 0) {
 		VEC_RELEASE(&lines);
-		return not_there(f, reterr);
+		return r;
 	}
 	end = f->end_line - f->line < FUNCTION_SOURCE_LINES ? f->end_line :
 							      f->line + FUNCTION_SOURCE_LINES - 1;

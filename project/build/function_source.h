@@ -22,4 +22,7 @@
  * closing brace.  Text is made fit for a terminal. */
 int function_source(const struct project_function *f, struct str *to, struct diag *reterr);
 
+/* All of it as it is in the file, from the first line of the head, *ret_line, to the closing brace. */
+int function_text(const struct project_function *f, uint32_t *ret_line, char **ret, struct diag *reterr);
+
 #endif

@@ -62,8 +62,10 @@ says "no function 'lookupp'" "vprof show source lookup"
 expect 2 "$VPROF" show source
 expect 2 "$VPROF" show source lookup more
 says "show source takes one function; 'more' is one too many"
-expect 2 "$VPROF" show source lookup --format json
-says "show source cannot be printed as 'json'"
+expect 0 "$VPROF" show source lookup --format json
+says '"schema": "vprof.source/1"' '"function": "lookup"' "\"text\": \"int lookup(struct conn *c) { return c->buf[0]; }\""
+expect 2 "$VPROF" show source lookup --format csv
+says "show source cannot be printed as 'csv'" "--format json"
 expect 2 "$VPROF" show surce
 says "did you mean 'source'"
 expect 0 "$VPROF" show --help
