@@ -26,9 +26,11 @@
 #include "cmd/messages.h"
 #include "project/config/locate.h"
 #include "project/config/paths.h"
+#include "report/output.h"
 
 #define DEFAULT_EXAMPLE "logserver"
 #define ANSWER_FILE "demo.ini"
+#define MARK_FILE ".vprof-demo"		/* in a directory that a demo made: another one may write over its files */
 
 static bool arg_list, arg_check;
 static const char *arg_format = "text", *arg_dir;
@@ -78,8 +80,28 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int list_examples(const char *examples_dir)
+static void print_list(json_t *list)
 {
+	json_t *o = json_document("demos");
+
+	json_set(o, "warnings", json_array());
+	json_set(o, "demos", json_incref(list));
+	report_write_json(stdout, o);
+	json_decref(o);
+}
+
+static void add_example(json_t *list, const char *name, const char *summary)
+{
+	json_t *o = json_object();
+
+	json_set(o, "name", json_text(name));
+	json_set(o, "summary", json_text(summary));
+	json_add(list, o);
+}
+
+static int list_examples(const char *examples_dir, bool json)
+{
+	_cleanup_(json_decrefp) json_t *list = json_array();
 	struct dirent **entries;
 	int cnt = scandir(examples_dir, &entries, NULL, by_name);
 
@@ -87,13 +109,51 @@ static int list_examples(const char *examples_dir)
 		_cleanup_(freep) char *dir = path_join(examples_dir, entries[i]->d_name);
 		_cleanup_(answer_release) struct demo_answer a;
 
-		if (read_answer(dir, &a))
+		if (!read_answer(dir, &a))
+			;
+		else if (json)
+			add_example(list, entries[i]->d_name, a.summary);
+		else
 			printf("%-12s %s\n", entries[i]->d_name, a.summary);
 		free(entries[i]);
 	}
 	if (cnt >= 0)
 		free(entries);
+	if (json)
+		print_list(list);
 	return EXIT_DONE;
+}
+
+static int is_entry(const struct dirent *e)
+{
+	return strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+}
+
+static bool same_makefile(const char *one, const char *other)
+{
+	_cleanup_(freep) char *a_path = path_join(one, "Makefile"), *b_path = path_join(other, "Makefile"), *a = NULL, *b = NULL;
+
+	return file_read(a_path, &a, NULL) == 0 && file_read(b_path, &b, NULL) == 0 && strcmp(a, b) == 0;
+}
+
+/* New, empty, or made by a demo: an example has a Makefile and a vprof.conf, as a project of the user's has. */
+static int take_directory(const char *example, const char *dir, struct diag *reterr)
+{
+	_cleanup_(freep) char *mark = path_join(dir, MARK_FILE);
+	struct dirent **entries = NULL;
+	int cnt = scandir(dir, &entries, is_entry, by_name), r;
+
+	for (int i = 0; i < cnt; i++)
+		free(entries[i]);
+	free(entries);
+	if (cnt > 0 && !file_exists(mark) && !same_makefile(example, dir)) {
+		diag_set(reterr, EXIT_USAGE, -EEXIST, "demo: '%s' has files in it that no demo made: it is left as it is", dir);
+		return diag_remedy(reterr, -EEXIST, "vprof demo -C DIR, with the name of a new directory");
+	}
+	r = make_dirs(dir, 0755);
+	if (r == 0)
+		r = file_write(mark, "", 0, 0644);
+	return r < 0 ? diag_set(reterr, EXIT_ENVIRONMENT, r, "cannot write to '%s': %s", dir, strerror(-r)) : 0;
 }
 
 static int copy_example(const char *from, const char *to, struct diag *reterr)
@@ -101,12 +161,11 @@ static int copy_example(const char *from, const char *to, struct diag *reterr)
 	struct dirent **entries;
 	int r = check_way(to, reterr), cnt = 0;
 
+	if (r == 0)
+		r = take_directory(from, to, reterr);
 	if (r < 0)
 		return r;
-	r = make_dirs(to, 0755);
-
-	if (r == 0)
-		cnt = scandir(from, &entries, NULL, by_name);
+	cnt = scandir(from, &entries, NULL, by_name);
 	for (int i = 0; i < cnt; i++) {
 		_cleanup_(freep) char *source = path_join(from, entries[i]->d_name);
 		_cleanup_(freep) char *target = path_join(to, entries[i]->d_name);
@@ -220,10 +279,10 @@ static int demo_run(int argc, char **argv)
 
 	if (options_parse(argc, argv, &cmd_demo, &words, &status))
 		return status;
-	if (arg_list)
-		return list_examples(examples);
 	if (strcmp(arg_format, "text") && strcmp(arg_format, "json"))
 		return fail_now(EXIT_USAGE, NULL, "demo: --format is text or json");
+	if (arg_list)
+		return list_examples(examples, strcmp(arg_format, "json") == 0);
 
 	const char *name = words.cnt ? words.items[0] : DEFAULT_EXAMPLE;
 

@@ -5,6 +5,13 @@
 
 expect 0 "$VPROF" demo --list
 says logserver
+expect 0 "$VPROF" demo --list --format json
+says '"schema": "vprof.demos/1"' '"name": "logserver"'
+# A directory with files of the user's is left alone.
+mkdir mine && echo 'all: mine' >mine/Makefile
+expect 2 "$VPROF" demo -C mine
+says "has files in it that no demo made"
+[ "$(ls -A mine)" = Makefile ] && [ "$(cat mine/Makefile)" = 'all: mine' ] && pass || fail "the user's files: $(ls -A mine)"
 expect 0 "$VPROF" demo --check
 expect 0 test -d vprof-demo/vprof.data/runs/001
 [ "$(stat -c %a vprof-demo/vprof.data)" = 700 ] && pass || fail "vprof.data is not private"

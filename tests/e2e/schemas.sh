@@ -63,6 +63,7 @@ document iterate iterate --max-runs 2 -- ./logserver
 "$VPROF" record --sample 1/2 -o sampled -- ./logserver >.out 2>&1 && pass || fail "record: $(cat .out)"
 every_view sampled sampled
 document doctor doctor --quick
+document demos demo --list
 document source show source handle_request
 cd ..
 
