@@ -111,6 +111,24 @@ int config_open(struct diag *reterr)
 	return r < 0 ? r : fd;
 }
 
+int config_check(struct diag *reterr)
+{
+	const char *given = getenv("VPROF_CONF");
+	struct stat st;
+	int r = 0;
+
+	if (!given || !*given)
+		return 0;
+	if (stat(given, &st) < 0)
+		r = -errno;
+	else if (S_ISDIR(st.st_mode))
+		r = -EISDIR;
+	if (r == 0)
+		return 0;
+	diag_set(reterr, EXIT_USAGE, r, "cannot read '%s', which VPROF_CONF names: %s", given, strerror(-r));
+	return diag_remedy(reterr, r, "unset VPROF_CONF; vprof looks for vprof.conf from the current directory upward");
+}
+
 int check_way(const char *path, struct diag *reterr)
 {
 	_cleanup_(freep) char *dir = path_dir(path), *why = NULL;

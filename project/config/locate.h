@@ -30,6 +30,9 @@ const char *config_path(void);
  */
 int config_open(struct diag *reterr);
 
+/* EXIT_USAGE if $VPROF_CONF names no file: its directory would be taken for that of the data. */
+int config_check(struct diag *reterr);
+
 /* 0, or EXIT_ENVIRONMENT: we are root, and another user may replace the file's directory (base/ours.h). */
 int check_way(const char *path, struct diag *reterr);
 

@@ -82,6 +82,15 @@ says "vprof.conf: this records nothing: dequeue = leave_it: the function's resul
 grep -q "acquire = " .err && fail "the lock is in place: $(cat .err)" || pass
 rm vprof.conf
 
+# A file that is not there is not the absence of one, and its directory is no place for data.
+for conf in "$PWD/elsewhere/vprof.conf" "$PWD/lock.c/vprof.conf" "$PWD"; do
+	VPROF_CONF=$conf expect 2 "$VPROF" record -- true
+	says "cannot read '$conf', which VPROF_CONF names"
+done
+mkdir elsewhere
+VPROF_CONF=$PWD/elsewhere/vprof.conf expect 2 "$VPROF" import --from perf p.c
+[ ! -e elsewhere/vprof.data ] && pass || fail "data beside a vprof.conf that is not there"
+
 # An instrumented program whose interval never completes, and one whose trace is hurt afterwards.
 cat >p.c <<'END'
 #include <vprof.h>
