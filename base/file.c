@@ -155,6 +155,13 @@ bool file_exists(const char *path)
 	return access(path, F_OK) == 0;
 }
 
+mode_t file_mode(const char *path, mode_t otherwise)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? st.st_mode & 0777 : otherwise;
+}
+
 static int make_dir(const char *path, mode_t mode)
 {
 	struct stat st;

@@ -37,6 +37,7 @@ int file_write_open(int fd, const char *data, size_t len);	/* writes all of it a
 int file_unnamed(void);
 
 bool file_exists(const char *path);
+mode_t file_mode(const char *path, mode_t otherwise);	/* its permissions, or otherwise where there is none */
 int make_dirs(const char *path, mode_t mode);		/* mkdir -p */
 int remove_tree(const char *path);			/* rm -r */
 int copy_file(const char *from, const char *to);	/* keeps the permissions */

@@ -74,7 +74,7 @@ static int write_config(struct interval_directive *d)
 	}
 	if (check_way(path, &diag) < 0)
 		return fail(&diag);
-	r = file_write(path, new, strlen(new), 0644);
+	r = file_write(path, new, strlen(new), file_mode(path, 0644));
 	if (r < 0)
 		return fail_now(EXIT_ENVIRONMENT, NULL, "cannot write '%s': %s", path, strerror(-r));
 	note_line("interval '%s' is in %s", d->name, path);
@@ -87,16 +87,16 @@ static int write_sources(const struct interval_directive *d)
 	_cleanup_(freep) char *build_dir = path_join(data_dir(), "build");
 	_cleanup_(str_release) struct str patch = STR_INIT;
 	struct diag diag = DIAG_INIT;
-
+	bool from_root;
 	struct source_marks_options options = {
 		.build_dir = build_dir, .include_dir = include_dir(), .write = !arg_dry_run,
 	};
 
-	if (source_marks_insert(&options, d, &patch, &diag) < 0)
+	if (source_marks_insert(&options, d, &patch, &from_root, &diag) < 0)
 		return fail(&diag);
 	fputs(str_cstr(&patch), stdout);
 	if (!arg_dry_run)
-		note_line("the sources carry the marks of '%s' now; undo with: patch -R -p0", d->name);
+		note_line("the sources carry the marks of '%s' now; undo with: patch -R -p0%s, and this patch", d->name, from_root ? " -d /" : "");
 	return EXIT_DONE;
 }
 

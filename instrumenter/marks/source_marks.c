@@ -149,8 +149,9 @@ static int parse_unit(struct marking *m, struct marked_function *mf)
 	return refuse(m, mf, "its source has changed since the last build; build it again");
 }
 
-static struct marked_file *open_file(struct marking *m, const char *path)
+static struct marked_file *open_file(struct marking *m, const char *scanned)
 {
+	_cleanup_(freep) char *path = path_real(scanned);	/* a link stays one */
 	char *text;
 
 	for (size_t i = 0; i < m->files.cnt; i++)
@@ -161,7 +162,7 @@ static struct marked_file *open_file(struct marking *m, const char *path)
 
 	struct marked_file *file = VEC_EXTEND(&m->files);
 
-	file->path = xstrdup(path);
+	file->path = TAKE_PTR(path);
 	file->text = text;
 	if (!strstr(text, "<vprof.h>"))
 		edits_insert(&file->edits, source_include_place(text), "#include <vprof.h>\n");
@@ -359,13 +360,24 @@ static int mark(struct marking *m, const struct location *loc, const char *macro
 
 /* ---- the patch ---- */
 
-static int diff_and_write(struct marking *m, struct marked_file *file, struct str *patch)
+/* How much of each path is left out in the patch. */
+static size_t patch_prefix(const struct marking *m, bool *ret_from_root)
+{
+	_cleanup_(freep) char *here = path_real("."), *below = path_join(here, "");
+
+	*ret_from_root = false;
+	for (size_t i = 0; i < m->files.cnt; i++)
+		*ret_from_root |= !starts_with(m->files.items[i].path, below);
+	return *ret_from_root ? 1 : strlen(below);
+}
+
+static int diff_and_write(struct marking *m, struct marked_file *file, size_t prefix, struct str *patch)
 {
 	_cleanup_(str_release) struct str marked = STR_INIT;
 	_cleanup_(freep) char *dir = path_dir(file->path), *why = NULL;
 	char temporary[] = "/tmp/vprof-marks-XXXXXX";
-	char *argv[] = { (char *)"diff", (char *)"-u", (char *)"--label", file->path, (char *)"--label",
-			 file->path, file->path, temporary, NULL };
+	char *name = file->path + prefix;
+	char *argv[] = { (char *)"diff", (char *)"-u", (char *)"--label", name, (char *)"--label", name, file->path, temporary, NULL };
 	struct proc_options run = { .out = patch };
 	_cleanup_(closep) int way = m->o->write ? ours_open(dir, false, &why) : -1;
 	_cleanup_(closep) int fd = -1;
@@ -384,7 +396,7 @@ static int diff_and_write(struct marking *m, struct marked_file *file, struct st
 		r = -EIO;
 	unlink(temporary);
 	if (r == 0 && m->o->write)
-		r = file_write(file->path, marked.data, marked.len, 0644);
+		r = file_write(file->path, marked.data, marked.len, file_mode(file->path, 0644));
 	if (r < 0)
 		return diag_set(m->reterr, EXIT_ENVIRONMENT, r, "cannot write '%s': %s", file->path,
 				strerror(-r));
@@ -402,9 +414,10 @@ static int mark_all(struct marking *m)
 }
 
 int source_marks_insert(const struct source_marks_options *o, const struct interval_directive *d,
-			struct str *patch, struct diag *reterr)
+			struct str *patch, bool *ret_from_root, struct diag *reterr)
 {
 	struct marking m = { .o = o, .d = d, .reterr = reterr };
+	size_t prefix;
 	int r = units_read(o->build_dir, &m.scanned, reterr);
 
 	if (r == 0 && m.scanned.cnt == 0) {
@@ -413,8 +426,9 @@ int source_marks_insert(const struct source_marks_options *o, const struct inter
 	}
 	if (r == 0)
 		r = mark_all(&m);
+	prefix = patch_prefix(&m, ret_from_root);
 	for (size_t i = 0; r == 0 && i < m.files.cnt; i++)
-		r = diff_and_write(&m, &m.files.items[i], patch);
+		r = diff_and_write(&m, &m.files.items[i], prefix, patch);
 	for (size_t i = 0; i < m.files.cnt; i++) {
 		edits_release(&m.files.items[i].edits);
 		free(m.files.items[i].path);

@@ -20,8 +20,12 @@ struct source_marks_options {
 	bool write;			/* else only the patch is made */
 };
 
-/* Appends a unified diff to patch.  Either every mark is placed or no file is changed. */
+/*
+ * Appends a unified diff to patch.  Either every mark is placed or no file is changed.  The diff names files from the
+ * current directory on, or, where one is not below it, *ret_from_root, without the '/' that they begin with: patch(1)
+ * takes no absolute name.
+ */
 int source_marks_insert(const struct source_marks_options *o, const struct interval_directive *d,
-			struct str *patch, struct diag *reterr);
+			struct str *patch, bool *ret_from_root, struct diag *reterr);
 
 #endif

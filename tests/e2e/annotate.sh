@@ -89,7 +89,23 @@ VPROF_CONF=nested.conf expect 0 "$VPROF" annotate --name other --start send_repl
 [ "$(grep -c nested nested.conf)" = 1 ] && pass || fail "another interval's: $(cat nested.conf)"
 
 if command -v patch >/dev/null; then
-	expect 0 patch -R -p0 -i the.patch "$PWD/s.c"
+	expect 0 patch -R -p0 -i the.patch
 	cmp -s s.c original.c && pass || fail "the patch does not undo"
+
+	# As the message says; a link, and the permissions, are the user's.
+	mkdir -p real && mv s.c real/s.c && ln -s real/s.c s.c && chmod 640 real/s.c
+	expect 2 "$VPROF" build -- cc -O1 -o s s.c
+	expect 0 "$VPROF" annotate --write --start s.c:18 --end send_reply
+	says "undo with: patch -R -p0, "
+	cp "$work/.out" the.patch
+	[ -L s.c ] && [ "$(stat -c %a real/s.c)" = 640 ] && grep -q VPROF_BEGIN real/s.c && pass || fail "$(ls -l s.c real)"
+	expect 0 patch -R -p0 -i the.patch
+	cmp -s s.c original.c && pass || fail "the patch does not undo: $(head -2 the.patch)"
+	mkdir -p elsewhere && cd elsewhere || exit 99
+	expect 0 "$VPROF" -d ../vprof.data annotate --write --start s.c:18 --end send_reply
+	says "undo with: patch -R -p0 -d /, "
+	cp "$work/.out" ../the.patch
+	expect 0 patch -R -p0 -d / -i "$work/the.patch"
+	cd .. && cmp -s s.c original.c && pass || fail "the patch from elsewhere does not undo"
 fi
 finish
