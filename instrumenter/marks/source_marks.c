@@ -329,6 +329,14 @@ static int mark_line(struct marking *m, struct marked_function *mf)
 	return 0;
 }
 
+/* A second beginning in the same place would be an interval inside another of its name. */
+static bool begins_already(const struct marking *m, const struct marked_file *file)
+{
+	_cleanup_(freep) char *begin = xasprintf("VPROF_BEGIN(\"%s\"", m->d->name);
+
+	return strstr(file->text, begin) != NULL;
+}
+
 static int mark(struct marking *m, const struct location *loc, const char *macro, bool at_return)
 {
 	struct marked_function mf = { .loc = loc, .macro = macro };
@@ -347,6 +355,8 @@ static int mark(struct marking *m, const struct location *loc, const char *macro
 		mf.file = open_file(m, mf.scanned->file);
 		if (!mf.file)
 			r = refuse(m, &mf, "its source cannot be read");
+		else if (strcmp(macro, "VPROF_BEGIN") == 0 && begins_already(m, mf.file))
+			r = refuse(m, &mf, "its file has a VPROF_BEGIN of that name already: take it out first, or give --name NAME");
 		else if (loc->place == PLACE_LINE)
 			r = mark_line(m, &mf);
 		else

@@ -57,6 +57,9 @@ expect 0 "$VPROF" annotate --write --start s.c:18 --end send_reply --key r
 cp "$work/.out" the.patch
 [ "$(grep -c VPROF_ s.c)" = 3 ] && pass || fail "three marks, $(grep -c VPROF_ s.c) lines"
 expect 0 "$VPROF" build -- cc -O1 -o s s.c
+expect 2 "$VPROF" annotate --write --start enqueue --end send_reply --key 'arg0->id'
+says "has a VPROF_BEGIN of that name already"
+[ "$(grep -c VPROF_ s.c)" = 3 ] && pass || fail "marks in marks"
 expect 0 "$VPROF" record -- ./s
 says "300 intervals of 'request'"
 cmp -s "$work/.out" expected && pass || fail "the marked program says something else"
