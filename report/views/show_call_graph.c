@@ -10,6 +10,7 @@
  *
  * JSON, CSV and DOT hold the whole graph, or the part that --below or --above reaches.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -240,7 +241,6 @@ static void print_tree(const struct style *s, const struct view_input *in, const
 {
 	_cleanup_(table_freep) struct table *t = table_new();
 	struct drawing d = { .s = s, .g = g, .t = t, .prefix = STR_INIT };
-	bool any = false;
 
 	d.depth = in->options.depth ? in->options.depth : LEVELS_MAX;
 	d.drawn = xcalloc(g->p->functions.cnt + 1, sizeof(*d.drawn));
@@ -251,14 +251,10 @@ static void print_tree(const struct style *s, const struct view_input *in, const
 	for (uint32_t i = 0; i < g->p->functions.cnt; i++) {
 		if (!is_start(in, &g->p->functions.items[i]))
 			continue;
-		any = true;
 		draw_function(&d, i, "", (struct marks){ false, false });
 		draw_calls(&d, i, 1);
 	}
-	if (any)
-		table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
-	else
-		fprintf(s->out, "no such function\n");
+	table_write(t, s->out, s->width, glyphs_of(s)->ellipsis);
 	str_release(&d.prefix);
 	free(d.drawn);
 }
@@ -387,8 +383,38 @@ static const struct option_desc options[] = {
 	OPT_END
 };
 
+static int check_options(struct diag *reterr)
+{
+	if (!view_given.above || !view_given.below)
+		return 0;
+	diag_set(reterr, EXIT_USAGE, -EINVAL, "--above and --below do not go together");
+	return diag_remedy(reterr, -EINVAL, "vprof show call-graph --below %s", view_given.below);
+}
+
+/* Makes nothing, but says that the function asked for is not there. */
+static int find_start(const struct view_input *in, void **ret, struct diag *reterr)
+{
+	const struct project *p = in->project;
+	const char *name = in->options.below ? in->options.below : in->options.above, *nearest;
+	_cleanup_(freep) const char **names = NULL;
+
+	*ret = NULL;
+	if (!name)
+		return 0;
+	names = xcalloc(p->functions.cnt + 1, sizeof(*names));
+	for (size_t i = 0; i < p->functions.cnt; i++) {
+		names[i] = p->functions.items[i].name;
+		if (is_start(in, &p->functions.items[i]))
+			return 0;
+	}
+	nearest = nearest_word(name, names, p->functions.cnt);
+	diag_set(reterr, EXIT_USAGE, -ENOENT, "the call graph has no function '%s'%s%s%s", name, nearest ? "; did you mean '" : "",
+		 nearest ? nearest : "", nearest ? "'?" : "");
+	return diag_remedy(reterr, -ENOENT, "vprof show call-graph lists the functions");
+}
+
 const struct view view_call_graph = {
 	.name = "call-graph", .summary = "functions with their heights (--above FUNCTION, --below FUNCTION)",
-	.needs = NEEDS_CALL_GRAPH, .options = options,
+	.needs = NEEDS_CALL_GRAPH, .options = options, .check = check_options, .make = find_start, .release = free,
 	.text = call_graph_text, .json = call_graph_json, .csv = call_graph_csv, .dot = call_graph_dot,
 };

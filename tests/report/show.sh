@@ -78,6 +78,12 @@ expect 0 "$VPROF" show critical-path tree --slowest 2 --format json
 says '"paths"' '"sid": 18446744073709551614' '"sid": 3'
 expect 0 "$VPROF" show intervals tree --slowest 2 --format csv
 [ "$(cut -d, -f1 .out | tr '\n' ' ')" = "sid 3 18446744073709551614 " ] && pass || fail "the slowest two"
+for format in text json csv dot; do
+	expect 2 "$VPROF" show call-graph tree --below Bb --format $format
+	says "the call graph has no function 'Bb'; did you mean 'B'?"
+done
+expect 2 "$VPROF" show call-graph tree --below A --above B
+says "--above and --below do not go together"
 expect 0 "$VPROF" show call-graph tree --format dot
 says 'digraph' 'A\nheight 2' 'B\nheight 1'
 expect 0 "$VPROF" show call-graph tree --above C --format csv
