@@ -61,8 +61,14 @@ static int make_masquerade(const char *dir, struct diag *reterr)
 {
 	const char *search = getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin";
 	_cleanup_(freep) char *launcher = launcher_path();
-	int r = make_dirs(dir, 0700);
+	int r;
 
+	if (strchr(dir, ':')) {
+		diag_set(reterr, EXIT_ENVIRONMENT, -EINVAL, "cannot build with data in '%s': $PATH, which leads to the compiler "
+			 "links there, holds no name with ':'", data_dir());
+		return diag_remedy(reterr, -EINVAL, "vprof -d DIR build, with a DIR without ':'");
+	}
+	r = make_dirs(dir, 0700);
 	while (r == 0 && search) {
 		_cleanup_(freep) char *place = path_list_next(&search);
 

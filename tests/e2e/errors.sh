@@ -63,6 +63,10 @@ rm vprof.conf
 expect 2 "$VPROF" record
 says "vprof record -- ./bench.sh"
 
+# The links to the launcher are found by $PATH.
+expect 4 "$VPROF" -d 'a:b' build -- cc -O1 -o lock lock.c
+says "holds no name with ':'" "vprof -d DIR build"
+
 # A primitive of [sync] that would record nothing.
 cat >lock.c <<'END'
 #include <vprof.h>
