@@ -28,6 +28,14 @@ grep -q '^1,lock,34' "$work/.out" && pass || fail "waiter table: lock is 34"
 expect 0 "$VPROF" show execution-table --charge waker --format csv
 grep -q '^1,hold,25' "$work/.out" && pass || fail "waker table: hold is 25"
 
+# As some editors of other systems write it.
+{ printf '\357\273\277'; sed 's/$/\r/' lock.tuples; } >dos.tuples
+expect 0 "$VPROF" import --from tuples dos.tuples -o dos
+expect 0 "$VPROF" export --format tuples dos
+cp .out dos.exported
+expect 0 "$VPROF" export --format tuples first
+cmp -s .out dos.exported && pass || fail "another trace: $(diff .out dos.exported | head -5)"
+
 "$VPROF" export --format tuples first >exported.tuples 2>/dev/null || fail "export"
 sort -R exported.tuples | grep -v vprof-tuples >shuffled
 { echo "vprof-tuples 1"; cat shuffled; } >shuffled.tuples

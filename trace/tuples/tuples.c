@@ -137,6 +137,10 @@ static int parse_file(struct parser *p, const char *text, size_t len, const char
 
 	VEC_ADD(&p->origins.files, arena_strdup(p->t->arena, name));
 	p->line = 0;
+	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {	/* what some editors begin a file with */
+		text += 3;
+		len -= 3;
+	}
 	while (len > 0 && r == 0) {
 		const char *newline = memchr(text, '\n', len);
 		size_t line_len = newline ? (size_t)(newline - text) : len;
