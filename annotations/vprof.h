@@ -37,7 +37,7 @@
 #ifdef VPROF_DISABLE
 
 /* Does not evaluate the value, but uses it: avoids warnings about variables that only a macro reads. */
-#define VPROF_IGNORE_(value) ((void)(0 ? (void)(value) : (void)0))
+#define VPROF_IGNORE_(value) (0 ? (void)(value) : (void)0)
 
 #define VPROF_BEGIN(name, key) VPROF_IGNORE_(key)
 #define VPROF_END(name, key) VPROF_IGNORE_(key)

@@ -70,6 +70,8 @@ for compiler in "gcc -std=c99 all.c" "clang -std=c99 all.c" "g++ -std=c++11 $str
 	grep -q vprof symbols && fail "$compiler -DVPROF_DISABLE: something of vprof is left"
 done
 
+command -v g++ >/dev/null && compiles g++ -std=c++11 $strict_cxx -Wuseless-cast all.cc -DVPROF_DISABLE
+
 # Under vprof every macro does something; -pedantic -Werror still holds.
 expect 0 "$VPROF" build -- gcc -std=c99 $strict all.c -o all
 expect 0 "$VPROF" record -o all -- ./all
