@@ -215,6 +215,16 @@ static bool is_help(const char *word)
 	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
+/* Of a command that runs none, "--" ends the options: import --from tuples -- -old.tuples. */
+static int take_rest(struct parser *p, struct args *positional)
+{
+	if (!positional)
+		return usage(p, "takes no command after '--'");
+	while (++p->at < p->argc)
+		args_add(positional, p->argv[p->at]);
+	return 0;
+}
+
 int options_parse_command(int argc, char **argv, const struct cmd *cmd, struct args *positional,
 			  char *const **ret_command, int *ret_status)
 {
@@ -225,10 +235,10 @@ int options_parse_command(int argc, char **argv, const struct cmd *cmd, struct a
 		const char *word = argv[p.at];
 
 		if (strcmp(word, "--") == 0) {
-			if (!ret_command)
-				done = usage(&p, "takes no command after '--'");
-			else
+			if (ret_command)
 				*ret_command = &argv[p.at + 1];
+			else
+				done = take_rest(&p, positional);
 			break;
 		}
 		if (is_help(word)) {

@@ -8,8 +8,8 @@
  *		OPT_END
  *	};
  *
- * "-k 3", "-k3", "--k 3" and "--k=3" mean the same.  Options and words may mix; "--" ends both,
- * the words after it are the user's command.  An option with an optional value takes it only after "=": "--kernel=auto".
+ * "-k 3", "-k3", "--k 3" and "--k=3" mean the same.  Options and words may mix; "--" ends both, the words after it are
+ * the user's command, or, for a vprof command that runs none, more words.  An option with an optional value takes it only after "=": "--kernel=auto".
  */
 #ifndef CMD_OPTIONS_H
 #define CMD_OPTIONS_H
@@ -41,8 +41,8 @@ void option_help_add(struct str *help, size_t i, size_t cnt, const char *word, c
 
 /*
  * Parses argv[1..] by cmd_options(cmd).  Words go to positional; what follows "--" is returned in
- * *ret_command (NULL if there was no "--"; positional and ret_command may be NULL if the command
- * takes none).  Returns 0 to go on; or 1 when the process is done, with the status to end with in
+ * *ret_command (NULL if there was no "--"), or goes to positional, too, where ret_command is NULL.  Either may
+ * be NULL if the command takes none.  Returns 0 to go on; or 1 when the process is done, with the status to end with in
  * *ret_status (help was printed, or a usage error).
  */
 int options_parse_command(int argc, char **argv, const struct cmd *cmd, struct args *positional,

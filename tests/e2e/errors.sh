@@ -201,6 +201,14 @@ for number in -1 +1 ' 1' 1.5 4294967296 0; do
 done
 expect 2 "$VPROF" record --repeat 0 -o none -- ./p
 says "--repeat wants a whole number from 1"
+cp p.c ./-p.c
+expect 5 "$VPROF" import --from tuples -- -p.c
+says "-p.c:3: expected"
+expect 0 "$VPROF" show runs --format json -- good
+expect 2 "$VPROF" show runs -- --format
+says "there is no run '--format'"
+expect 2 "$VPROF" init -- --format
+says "takes no command after '--'"
 expect 2 "$VPROF" record ./p
 says "vprof record -- ./p"
 expect 2 "$VPROF" -d '' show runs
