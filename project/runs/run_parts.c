@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <time.h>
 
 #include "base/banned.h"
@@ -137,5 +138,10 @@ int run_create_of_tuples(struct store *s, const char *source, const struct args 
 		return r;
 	dir = run_dir(s, run->number);
 	path = path_join(dir, "trace.tuples");
-	return save_tuples(path, t, reterr);
+	r = save_tuples(path, t, reterr);
+	if (r < 0) {
+		unlink(path);		/* makes room for what follows */
+		run_remove(s, run->number, NULL);
+	}
+	return r;
 }

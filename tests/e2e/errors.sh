@@ -149,6 +149,13 @@ status=$?
 [ $status = 4 ] && [ "$(grep -c error err)" = 1 ] && pass || fail "export to /dev/full: status $status, $(cat err)"
 expect 4 "$VPROF" export good -o /no/such/directory/file
 "$VPROF" show intervals good | head -1 >/dev/null 2>&1
+# Of an import that could not be written nothing is left.
+awk 'BEGIN { print "vprof-tuples 1"; for (i = 0; i < 30000; i++) print "segment 1 1 " i * 100 " " i * 100 + 99 " running" }' >large.tuples
+(trap '' XFSZ && ulimit -f 700 && exec "$VPROF" -d full import --from tuples large.tuples -o large) >out 2>err
+status=$?
+[ $status = 4 ] && grep -q "cannot write .*File too large" err && pass || fail "import of what does not fit: status $status, $(cat err)"
+expect 0 "$VPROF" -d full show runs --format csv
+[ "$(wc -l <.out)" = 1 ] && [ -z "$(ls full/runs)" ] && pass || fail "left: $(ls full/runs) $(cat .out)"
 cp -r vprof.data other
 echo "no database" >other/vprof.db
 expect 5 "$VPROF" -d other show summary
