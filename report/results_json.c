@@ -16,7 +16,7 @@ static json_t *interval_object(const struct interval_summary *iv)
 	json_set(dropped, "lost", json_u64(iv->dropped_lost));
 	json_set(dropped, "nested", iv->has_pairing ? json_u64(iv->nested) : json_null());
 	json_set(dropped, "unmatched_ends", iv->has_pairing ? json_u64(iv->unmatched_ends) : json_null());
-	json_set(o, "name", json_text(iv->name));
+	json_set(o, "name", json_text(iv->name && *iv->name ? iv->name : NULL));	/* "": the run has no kind of interval */
 	json_set(o, "count", json_u64(iv->cnt));
 	json_set(o, "dropped", dropped);
 	json_set(o, "mean_ns", json_ns(iv->mean_ns));

@@ -246,4 +246,9 @@ expect 0 "$VPROF" -d disk.data sql --format csv "SELECT function, mean_ns FROM n
 expect 0 "$VPROF" -d disk.data show critical-path
 says 'its longest piece is 60 ns on disk sda: at work' 'server (1)  serve' '20 ns  60 ns  sda           at work' \
 	'timer         until the time it was set to'
+# A run without any interval.
+printf 'vprof-tuples 1\nsegment 1 - 0 10 running\n' >nothing.tuples
+expect 3 "$VPROF" -d nothing.data import --from tuples nothing.tuples -o nothing
+expect 3 "$VPROF" -d nothing.data show factors nothing --format json
+says '"name": null,' '"count": 0,'
 finish
