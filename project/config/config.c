@@ -321,18 +321,24 @@ static const struct {
 
 static int unknown(struct reader *r, const char *what, const char *word, const char *section)
 {
-	const char *names[ARRAY_SIZE(keys)];
+	_cleanup_(str_release) struct str list = STR_INIT;
+	const char *names[ARRAY_SIZE(keys)], *nearest;
 	size_t cnt = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (!section || strcmp(keys[i].section, section) == 0)
-			names[cnt++] = section ? keys[i].name : keys[i].section;
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		const char *name = section ? keys[i].name : keys[i].section;
 
-	const char *nearest = nearest_word(word, names, cnt);
-
+		if ((section && strcmp(keys[i].section, section) != 0) || (cnt && strcmp(names[cnt - 1], name) == 0))
+			continue;
+		str_addf(&list, "%s%s", cnt ? ", " : "", name);
+		names[cnt++] = name;
+	}
+	nearest = nearest_word(word, names, cnt);
 	if (nearest)
 		return mistake(r, "unknown %s '%s'; did you mean '%s'?", what, word, nearest);
-	return mistake(r, "unknown %s '%s'", what, word);
+	mistake(r, "unknown %s '%s'", what, word);
+	return diag_remedy(r->reterr, r->error, "%s%s%s has %s: %s; man vprof.conf", section ? "[" : "", section ? section : "vprof.conf",
+			   section ? "]" : "", section ? cnt == 1 ? "the key" : "the keys" : "the sections", str_cstr(&list));
 }
 
 /* 'interval "request"' -> the directive of that name, made on first sight. */

@@ -35,6 +35,15 @@ expect 4 "$VPROF" record --ignore-status -- sh -c 'exit 7'
 printf '[interval "request"]\nstrat = f\nend = f\n' >vprof.conf
 expect 2 "$VPROF" record -- true
 says "vprof.conf:2" "did you mean 'start'"
+printf '[build]\ncmd = make\n' >vprof.conf
+expect 2 "$VPROF" record -- true
+says "unknown key 'cmd'" "[build] has the key: command"
+printf '[interval "r"]\nbegin = make\n' >vprof.conf
+expect 2 "$VPROF" record -- true
+says "unknown key 'begin'" "[interval] has the keys: start, end, resume, key,"
+printf '[monitor]\nbegin = make\n' >vprof.conf
+expect 2 "$VPROF" record -- true
+says "unknown section 'monitor'" "vprof.conf has the sections: interval, sync, build, run, callgraph, record, iterate"
 printf '[run]\ncommand = tr\0ue\n' >vprof.conf
 expect 2 "$VPROF" record -- true
 says "vprof.conf:2: a control character (0x00) does not belong here"
