@@ -115,7 +115,8 @@ static int run_command(int argc, char **argv)
 	}
 	if (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h") || !strcmp(argv[0], "help"))
 		return run_help_on(argc - 1, argv + 1);
-	if (!strcmp(argv[0], "--version")) {
+	/* As perf and git have it. */
+	if (!strcmp(argv[0], "--version") || !strcmp(argv[0], "-V") || !strcmp(argv[0], "version")) {
 		printf("vprof %s\n", PACKAGE_VERSION);
 		return EXIT_DONE;
 	}

@@ -8,7 +8,10 @@ expect 2 "$VPROF" shwo
 says "did you mean 'show'"
 expect 2 "$VPROF" show --fromat json
 says "did you mean '--format'"
-expect 0 "$VPROF" --version
+for word in --version -V version; do
+	expect 0 "$VPROF" $word
+	grep -q '^vprof [0-9]' .out && pass || fail "$word: $(cat .out)"
+done
 expect 0 "$VPROF" --help
 for c in demo init annotate cc build record analyze show sql import export; do
 	expect 0 "$VPROF" $c --help
