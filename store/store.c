@@ -37,6 +37,12 @@ const struct schema store_schema = { .version = 1, .tables = tables };
 
 static int nothing_yet(const char *data_dir, struct diag *reterr)
 {
+	struct stat st;
+
+	if (stat(data_dir, &st) == 0 && !S_ISDIR(st.st_mode)) {
+		diag_set(reterr, EXIT_ENVIRONMENT, -ENOTDIR, "'%s' is not a directory", data_dir);
+		return diag_remedy(reterr, -ENOTDIR, "name a data directory with -d DIR");
+	}
 	diag_set(reterr, EXIT_NO_EVIDENCE, -ENOENT, "no runs yet in '%s'", data_dir);
 	return diag_remedy(reterr, -ENOENT, "vprof build -- make, then vprof record -- COMMAND;"
 			   " or name another data directory with -d DIR");

@@ -222,6 +222,7 @@ static int add_name(const struct project *p, const char *word, struct plan *ret,
 		r = diag_set(reterr, EXIT_USAGE, -ENOENT, nearest ?
 			     "no function of the project is called '%s'; the nearest is '%s'" :
 			     "no function of the project is called '%s'", word, nearest);
+		r = diag_remedy(reterr, r, "vprof show call-graph lists the functions; --functions FILE: one name a line");
 		free(names);
 	}
 	location_release(&l);
@@ -260,7 +261,7 @@ int plan_from_text(const struct project *p, const char *text, struct plan *ret, 
 		ret->all = PLAN_ALWAYS;
 		return 0;
 	}
-	if (file_exists(text)) {
+	if (file_exists(text) || *text == '/' || starts_with(text, "./") || starts_with(text, "../")) {
 		r = file_read_given(text, &file, NULL);
 		if (r < 0)
 			return diag_set(reterr, EXIT_USAGE, r, "cannot read '%s': %s", text, strerror(-r));

@@ -234,6 +234,15 @@ expect 2 "$VPROF" -d '' show runs
 says "-d wants a directory"
 expect 2 "$VPROF" show runs -d ''
 says "-d wants a directory"
+expect 4 "$VPROF" -d p.c show runs
+says "p.c' is not a directory"
+expect 4 "$VPROF" -d p.c import --from tuples large.tuples
+expect 2 "$VPROF" build --functions ./names -- cc -O1 -o p p.c
+says "cannot read './names': No such file"
+expect 2 "$VPROF" build --functions mian -- cc -O1 -o p p.c
+says "the nearest is 'main'" "one name a line"
+expect 2 "$VPROF" show runs -d ''
+says "-d wants a directory"
 expect 2 "$VPROF" record -o --ignore-status -- ./p
 says "'--ignore-status' cannot be the name of a run"
 expect 2 "$VPROF" record -o '' -- ./p
