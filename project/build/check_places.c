@@ -143,11 +143,11 @@ static void check_primitives(const struct config *c, const units *scanned, struc
 	for (size_t i = 0; i < c->sync.cnt; i++) {
 		const struct primitive *p = &c->sync.items[i];
 		const struct unit *untouched;
-		const char *problem;
+		const char *problem = "an earlier line of [sync] says what this function does";
 
 		if (p->role >= ARRAY_SIZE(roles))
 			continue;
-		if (!find_place(scanned, NULL, roles[p->role], p->name, &problem, &untouched))
+		if (!primitive_is_hidden(&c->sync, i) && !find_place(scanned, NULL, roles[p->role], p->name, &problem, &untouched))
 			str_addf(&ret->nowhere, "%s%s = %s", ret->nowhere.len ? ", " : "", roles[p->role], p->name);
 		else if (problem)
 			str_addf(&ret->refused, "%s%s = %s: %s", ret->refused.len ? "; " : "", roles[p->role], p->name, problem);

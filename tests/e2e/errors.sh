@@ -92,6 +92,9 @@ says "vprof.conf:2: acquire = lock_it: 'lock_it' is no acquire primitive" "write
 printf '[sync]\nacquire = lock_it(arg1)\nrelease = leave_it(arg0)\n' >vprof.conf
 expect 0 "$VPROF" build -- cc -O1 -o lock lock.c
 says "vprof.conf: this records nothing: acquire = lock_it: the function has no such argument"
+printf '[sync]\nrelease = leave_it(arg0)\nenqueue = leave_it(queue=arg0, task=arg0)\n' >vprof.conf
+expect 0 "$VPROF" build -- cc -O1 -o lock lock.c
+says "this records nothing: enqueue = leave_it: an earlier line of [sync] says what this function does"
 printf '[sync]\nacquire = lock_it(arg0)\ndequeue = leave_it(queue=arg0, task=ret)\n' >vprof.conf
 expect 0 "$VPROF" build -- cc -O1 -o lock lock.c
 says "vprof.conf: this records nothing: dequeue = leave_it: the function's result is neither"
