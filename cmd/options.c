@@ -120,7 +120,7 @@ static int store_number(struct parser *p, const struct option_desc *o, const cha
 	unsigned long number = strtoul(value, &end, 10);
 
 	if (errno || end == value || *end || value[strspn(value, "0123456789")] || number > 0xffffffffUL || number < from_1)
-		return usage(p, "%s wants a whole number%s, not '%s'", name, from_1 ? " from 1 on" : "", value);
+		return usage(p, "%s wants a whole number%s, not '%s'", name, from_1 ? " from 1" : "", value);
 	*(unsigned *)o->target = (unsigned)number;
 	return 0;
 }

@@ -179,7 +179,7 @@ expect 5 "$VPROF" show summary -dother
 expect 2 "$VPROF" show summary -d
 for none in "record --repeat 0 -o x -- true" "record -p 0" "record --buffer 0 -- true" "diff --interleave 0 -- true -- true" "look -p 0" "doctor -p 0"; do
 	expect 2 "$VPROF" $none
-	says "wants a whole number from 1 on, not '0'"
+	says "wants a whole number from 1, not '0'"
 done
 expect 2 "$VPROF" show no-such-view
 expect 2 "$VPROF" show summary 99
@@ -219,7 +219,7 @@ for number in nan inf 0x1p-3 ' 1' ''; do
 done
 for number in -1 +1 ' 1' 1.5 4294967296 0; do
 	expect 2 "$VPROF" show intervals --slowest "$number"
-	says "--slowest wants a whole number from 1 on, not '$number'"
+	says "--slowest wants a whole number from 1, not '$number'"
 done
 expect 2 "$VPROF" record --repeat 0 -o none -- ./p
 says "--repeat wants a whole number from 1"

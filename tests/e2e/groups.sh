@@ -86,9 +86,9 @@ done
 expect 0 "$VPROF" analyze t
 [ "$(sed -n 's/^vprof: run \([0-9]*\): 1 .*/\1/p' .err | tr '\n' ' ')" = "$("$VPROF" show runs --format csv | awk -F, '
 	{ at[$2] = $1 } END { print at["t.1"], at["t.2"], at["t.10"] " " }')" ] && pass || fail "group t is $(cat .err)"
-# A run of that very name comes before a group of it, and before a list.
-expect 0 "$VPROF" import --from tuples one.tuples -o 1,2
-expect 0 "$VPROF" show summary 1,2
+# No run is named like a list.  A run of that very name comes before a group of it.
+expect 2 "$VPROF" import --from tuples one.tuples -o 1,2
+says "'1,2' cannot be the name of a run: a comma stands between the names of several runs" "-o run-1-2"
 expect 0 "$VPROF" import --from tuples one.tuples -o t
 expect 0 "$VPROF" show summary t
 finish
