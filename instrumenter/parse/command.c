@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "instrumenter/parse/command.h"
+#include "instrumenter/parse/long_options.h"
 
 enum value_form {
 	ALONE,				/* -c */
@@ -312,6 +313,8 @@ static void see_option(struct parsing *s, const char *word, const char *value)
 		c->link = LINK_NO_RUNTIME;
 	else if (strcmp(word, "-m32") == 0 || strcmp(word, "-mx32") == 0)
 		c->foreign = "the command compiles for another machine (-m32, -mx32)";
+	else if (strcmp(word, "-mabi=ms") == 0)
+		c->foreign = "the command compiles for another calling convention (-mabi=ms)";
 	else if ((strcmp(word, "-target") == 0 && value && !is_our_target(value, strlen(value))) ||
 		 (starts_with(word, "--target=") && !is_our_target(word + 9, strlen(word + 9))))
 		c->foreign = "the command compiles for another machine (-target)";
@@ -344,6 +347,8 @@ static size_t see_word(struct parsing *s, size_t i)
 		if (next < c->words.cnt) {
 			value = c->words.items[next];
 			c->kinds.items[next++] = row->kind;
+		} else {
+			s->pass = true;		/* an error, which the compiler reports */
 		}
 	} else if (row && row->form == EITHER) {
 		value = word + strlen(row->name);
@@ -407,11 +412,19 @@ static bool is_probe_of_compiler(const struct command *c)
 	return c->output && strcmp(c->output, "/dev/null") == 0;
 }
 
+/* gcc -c a.c b.c -o x.o: an error, which the compiler reports. */
+static bool has_output_for_several(const struct parsing *s)
+{
+	const struct command *c = s->c;
+
+	return s->stops_before_link && c->output && c->sources.cnt + command_has(c, WORD_ASSEMBLER) > 1;
+}
+
 static enum command_kind decide_kind(const struct parsing *s)
 {
 	const struct command *c = s->c;
 
-	if (s->pass || !s->inputs || (c->foreign && !c->sources.cnt))
+	if (s->pass || !s->inputs || (c->foreign && !c->sources.cnt) || has_output_for_several(s))
 		return COMMAND_PASS;
 	if (is_probe_of_compiler(c))
 		return COMMAND_PASS;
@@ -427,6 +440,7 @@ void command_parse(char *const *argv, struct command *ret)
 	size_t first = 1;
 
 	expand_words(argv, &c.words, 0);
+	long_options_shorten(&c.words);
 	for (size_t i = 0; i < c.words.cnt; i++)
 		VEC_ADD(&c.kinds, WORD_PROGRAM);
 	if (c.words.cnt > 1 && in_list(path_base(argv[0]), wrappers, ARRAY_SIZE(wrappers)) &&

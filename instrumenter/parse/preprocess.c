@@ -160,15 +160,21 @@ static void add_warning(const char *word, struct args *ret)
 		args_add(ret, word);
 }
 
+/* What -c has no use for: clang warns about such options, gcc about such files (gcc -c log.c config.mk). */
+static unsigned unused_kinds(const struct command *c, size_t i)
+{
+	if (c->kind != COMMAND_COMPILE)
+		return 0;
+	return KIND(WORD_LINK) | (i == 0 ? KIND(WORD_INPUT) : 0);
+}
+
 void compile_command(const struct command *c, size_t i, const char *text_path, const char *object,
 		     bool warn, struct args *ret)
 {
-	bool compiles_only = c->kind == COMMAND_COMPILE;	/* clang warns about options that it does not need */
-
 	for (size_t w = 0; w < c->words.cnt; w++) {
 		enum word_kind kind = c->kinds.items[w];
 
-		if (kind == WORD_PROGRAM || kind == WORD_FLAG || (kind == WORD_LINK && compiles_only))
+		if (kind == WORD_PROGRAM || kind == WORD_FLAG || (unused_kinds(c, i) & KIND(kind)))
 			args_add(ret, c->words.items[w]);
 		else if (kind == WORD_WARNING && warn)
 			add_warning(c->words.items[w], ret);
@@ -190,8 +196,7 @@ void messages_command(const struct command *c, size_t i, const char *text_path,
 		      const char *include_dir, struct args *ret)
 {
 	take(c, KIND(WORD_PROGRAM) | KIND(WORD_PREPROCESS) | KIND(WORD_PRECOMPILED) |
-	     KIND(WORD_WARNING) | KIND(WORD_FLAG) |
-	     (c->kind == COMMAND_COMPILE ? KIND(WORD_LINK) : 0), ret);
+	     KIND(WORD_WARNING) | KIND(WORD_FLAG) | unused_kinds(c, i), ret);
 	add_include_dir(include_dir, ret);
 	args_add(ret, "-S");
 	add_source(c, i, ret);

@@ -72,6 +72,25 @@ static const struct {
 	{ "gcc -m32 -c a.c", COMMAND_COMPILE, LINK_EXECUTABLE, "a.c:c", "a.o" },
 	{ "gcc", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
 	{ "gcc -o", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	/* What the compiler refuses. */
+	{ "gcc -c a.c -o", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc -c a.c -I", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc -c a.c b.c -o x.o", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc -c a.c b.S -o x.o", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc -c a.c b.mk -o x.o", COMMAND_COMPILE, LINK_EXECUTABLE, "a.c:c", "x.o" },
+	/* Long names. */
+	{ "gcc --compile a.c --output x.o", COMMAND_COMPILE, LINK_EXECUTABLE, "a.c:c", "x.o" },
+	{ "gcc a.c --output=prog", COMMAND_COMPILE_LINK, LINK_EXECUTABLE, "a.c:c", "prog-a.o" },
+	{ "gcc --language c++ -c a.c", COMMAND_COMPILE, LINK_EXECUTABLE, "a.c:c++", "a.o" },
+	{ "gcc --language=c++ -c a.c", COMMAND_COMPILE, LINK_EXECUTABLE, "a.c:c++", "a.o" },
+	{ "gcc --include b.c --define-macro c.c --include-directory d.c -c a.c", COMMAND_COMPILE, LINK_EXECUTABLE, "a.c:c", "a.o" },
+	{ "gcc --shared a.o -o a.so", COMMAND_LINK, LINK_NO_RUNTIME, "", NULL },
+	{ "gcc --no-standard-libraries a.o", COMMAND_LINK, LINK_NO_RUNTIME, "", NULL },
+	{ "gcc --static --pie a.o", COMMAND_LINK, LINK_EXECUTABLE, "", NULL },
+	{ "gcc --preprocess a.c", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc --assemble a.c", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc --user-dependencies -c a.c", COMMAND_PASS, LINK_EXECUTABLE, NULL, NULL },
+	{ "gcc --sharedx --outputs -c a.c", COMMAND_COMPILE, LINK_EXECUTABLE, "a.c:c", "a.o" },
 };
 
 /* Splits at single blanks. */
@@ -205,6 +224,11 @@ static void test_commands(void **state)
 		       "clang -Xclang -include-pch -Xclang p.pch -Xclang -include -Xclang p.h -Iinc -S -x c++ a.c "
 		       "-o T.i\n"
 		       "clang -Xclang -include-pch -Xclang p.pch -Xclang -include -Xclang p.h -x c++ -c a.c -Iinc");
+	check_commands("gcc --std=c11 --optimize=2 --write-dependencies --warn-shadow -c a.c b.mk", false,
+		       "gcc -std=c11 -O2 -MD -Wshadow -MF a.d -MQ a.o -Iinc -E a.c -o T.i\n"
+		       "gcc -std=c11 -O2 -Wshadow b.mk " PROBED "-c -x cpp-output T.i -o a.o\n"
+		       "gcc -std=c11 -O2 -Wshadow b.mk -Iinc -S a.c -o T.i\n"
+		       "gcc -std=c11 -O2 -MD -Wshadow -c a.c b.mk -Iinc");
 	check_commands("gcc -Wall -MD -MF d -DX -c a.c -Wl,-z,now", true,
 		       "gcc -Wall -DX -Iinc -E a.c -o T.i\n"
 		       "gcc -Wl,-z,now -w " PROBED "-c -x cpp-output T.i -o a.o\n"
@@ -284,6 +308,7 @@ static void test_foreign(void **state)
 		{ "clang -target riscv64-linux-gnu -c a.c", "-target" },
 		{ "gcc -m32 -c a.c", "-m32" },
 		{ "gcc -mx32 -c a.c", "-mx32" },
+		{ "gcc -mabi=ms -c a.c", "-mabi=ms" },
 		{ "musl-gcc a.c -o p", "C library" },
 		{ "ccache arm-none-eabi-g++ -c a.cc", "another machine" },
 		{ "gcc -c a.i", "preprocessed" },
