@@ -297,10 +297,10 @@ static void add_registration(const struct instrumenting *in, struct str *top)
 	str_add(top, ";\n");
 	if (in->site_cnt)
 		add_sites(in, top);
-	str_addf(top, "static void __attribute__((constructor)) vprof_unit_in(void)\n"
+	str_addf(top, "static void __attribute__((constructor, no_instrument_function)) vprof_unit_in(void)\n"
 		 "{ if (vprof_register) vprof_register(%s, vprof_note); }\n", in->site_cnt ? SITES : "0, 0");
 	if (in->site_cnt)
-		str_add(top, "static void __attribute__((destructor)) vprof_unit_out(void)\n"
+		str_add(top, "static void __attribute__((destructor, no_instrument_function)) vprof_unit_out(void)\n"
 			"{ if (vprof_unregister) vprof_unregister(" SITES "); }\n");
 }
 
