@@ -21,12 +21,13 @@
 #include <ctype.h>
 #include <string.h>
 #include "base/banned.h"
+#include "base/cleanup.h"
 #include "base/map.h"
 #include "instrumenter/insert/instrument.h"
 #include "instrumenter/insert/unit_directives.h"
 #include "instrumenter/insert/unit_note.h"
 
-#define SCAN_VERSION 1		/* raise this when a scan of the same text yields something else */
+#define SCAN_VERSION 2		/* raise this when a scan of the same text yields something else */
 
 static bool is_name_char(char c)
 {
@@ -84,14 +85,34 @@ static const char *skipped_by_body(const struct instrumenting *in, const struct 
 	return NULL;
 }
 
+/* Blanks the functions inside f: lambdas, members of local classes. */
+static void blank_inner(const struct instrumenting *in, const struct parsed_function *f, char *text, size_t len)
+{
+	for (size_t i = 0; i < in->parsed->functions.cnt; i++) {
+		const struct parsed_function *inner = &in->parsed->functions.items[i];
+
+		if (inner->offset > f->offset && inner->offset < inner->end && inner->end <= f->offset + len)
+			memset(text + (inner->offset - f->offset), ' ', inner->end - inner->offset);
+	}
+}
+
+/* A lambda inside may be a coroutine without its function being one. */
 static bool is_coroutine(const struct instrumenting *in, const struct parsed_function *f)
 {
 	static const char *const words[] = { "co_await", "co_yield", "co_return" };
-	size_t end = f->end < in->len ? f->end : in->len;
+	size_t end = f->end < in->len ? f->end : in->len, len = f->offset < end ? end - f->offset : 0;
+	_cleanup_(freep) char *text = NULL;
 
-	for (size_t i = 0; in->language == LANG_CXX && i < ARRAY_SIZE(words); i++)
-		if (f->offset < end && has_word(in->text + f->offset, end - f->offset, words[i]))
+	for (size_t i = 0; in->language == LANG_CXX && i < ARRAY_SIZE(words); i++) {
+		if (!has_word(in->text + f->offset, len, words[i]))
+			continue;
+		if (!text) {
+			text = xstrndup(in->text + f->offset, len);
+			blank_inner(in, f, text, len);
+		}
+		if (has_word(text, len, words[i]))
 			return true;
+	}
 	return false;
 }
 
