@@ -15,7 +15,12 @@
 #include "runtime/wrappers/plt_hooks.h"
 #include "runtime/wrappers/real.h"
 
-enum { STARTS = 1024 };			/* threads created, but not on a CPU yet */
+enum {
+	STARTS = 1024,			/* threads created, but not on a CPU yet */
+	SMALL_BYTES = 256 << 10,	/* of a stack that a program may have cut to its size */
+	OWN_BYTES = 32 << 10		/* what we take of it: our thread-local variables, twice where the runtime is preloaded
+					 * besides, and a slow path */
+};
 
 struct start {
 	void *(*routine)(void *);	/* one of these */
@@ -101,13 +106,28 @@ static void note_start(struct start *s, bool failed, uint64_t serial, uint64_t t
 	errno = saved_errno;
 }
 
+/* Like limits (runtime/rules/limits.c): a small stack of the C library's is larger by what we take, or PTHREAD_STACK_MIN would
+ * be EINVAL.  A copy of attributes that nobody destroys shares what they point to. */
+static const pthread_attr_t *with_room(const pthread_attr_t *attr, pthread_attr_t *copy)
+{
+	size_t bytes = 0;
+	void *low = NULL;
+
+	if (!attr || pthread_attr_getstack(attr, &low, &bytes) || !bytes || bytes >= SMALL_BYTES || (uintptr_t)low + bytes)
+		return attr;		/* the default, a large one, or the program's own memory */
+	*copy = *attr;
+	return pthread_attr_setstacksize(copy, bytes + OWN_BYTES) ? attr : copy;
+}
+
 int vprof_w_pthread_create(pthread_t *ret, const pthread_attr_t *attr, void *(*routine)(void *),
 			   void *arg)
 {
+	pthread_attr_t copy;
 	struct start *s = prepare(arg);
 	uint64_t serial, now;
 	int r;
 
+	attr = with_room(attr, &copy);
 	if (!s)
 		return real.pthread_create(ret, attr, routine, arg);
 	s->routine = routine;
