@@ -290,6 +290,13 @@ static int run_command(const struct launcher_options *o, const struct command *c
 	}
 }
 
+/* gcc --coverage a.c -o prog: prog-a.gcno, which would be named after an object in our directory. */
+static void leave_alone(struct command *c)
+{
+	if (c->kind == COMMAND_COMPILE_LINK && !c->foreign && product_names_other_files(&c->words))
+		c->foreign = "the command compiles and links at once, and names files after the program (--coverage, -gsplit-dwarf ...)";
+}
+
 int launcher_run(char *const *argv, const struct launcher_options *o)
 {
 	_cleanup_(args_release) struct args resolved = ARGS_INIT;
@@ -302,6 +309,7 @@ int launcher_run(char *const *argv, const struct launcher_options *o)
 	resolve_programs(argv, &own, &resolved);
 	leave_search_path(&own);
 	command_parse(resolved.items, &c);
+	leave_alone(&c);
 	status = run_command(o, &c, &resolved);
 	command_release(&c);
 	return status;

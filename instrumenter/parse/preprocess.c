@@ -160,6 +160,16 @@ static void add_warning(const char *word, struct args *ret)
 		args_add(ret, word);
 }
 
+/* A profile that was made without probes, or with those of another plan, does not fit the functions: gcc calls that an
+ * error, or else does without the profile for these functions.  It is named after the object. */
+static bool uses_profile_by_gcc(const struct command *c)
+{
+	for (size_t w = 0; w < c->words.cnt; w++)
+		if (starts_with(c->words.items[w], "-fprofile-use") || strcmp(c->words.items[w], "-fbranch-probabilities") == 0)
+			return !is_clang(c);
+	return false;
+}
+
 /* What -c has no use for: clang warns about such options, gcc about such files (gcc -c log.c config.mk). */
 static unsigned unused_kinds(const struct command *c, size_t i)
 {
@@ -181,6 +191,10 @@ void compile_command(const struct command *c, size_t i, const char *text_path, c
 	}
 	if (!warn)
 		args_add(ret, "-w");
+	if (uses_profile_by_gcc(c)) {
+		args_add(ret, "-Wno-coverage-mismatch");
+		args_add(ret, "-Wno-missing-profile");
+	}
 #if defined(__x86_64__)
 	args_add(ret, "-mno-red-zone");		/* the probes call: runtime/shared/probe_x86_64.h */
 #endif
@@ -198,6 +212,14 @@ void messages_command(const struct command *c, size_t i, const char *text_path,
 	take(c, KIND(WORD_PROGRAM) | KIND(WORD_PREPROCESS) | KIND(WORD_PRECOMPILED) |
 	     KIND(WORD_WARNING) | KIND(WORD_FLAG) | unused_kinds(c, i), ret);
 	add_include_dir(include_dir, ret);
+	if (uses_profile_by_gcc(c)) {
+		_cleanup_(freep) char *object = command_object(c, i), *named = without_suffix(object), *dir = path_dir(object);
+
+		args_add(ret, "-dumpdir");
+		args_addf(ret, "%s/", dir);
+		args_add(ret, "-dumpbase");
+		args_add(ret, path_base(named));
+	}
 	args_add(ret, "-S");
 	add_source(c, i, ret);
 	args_add(ret, "-o");

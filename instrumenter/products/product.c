@@ -35,7 +35,7 @@ static const char *const naming_options[] = {
 	"-ftime-trace", "-fsave-optimization-record", "-foptimization-record",
 };
 
-static bool names_other_files(const struct args *a)
+bool product_names_other_files(const struct args *a)
 {
 	for (size_t i = 0; i < a->cnt; i++)
 		for (size_t k = 0; k < ARRAY_SIZE(naming_options); k++)
@@ -89,7 +89,7 @@ static char *made_elsewhere(struct args *a, const char *output, const char *targ
 {
 	_cleanup_(freep) char *temporary = NULL;
 
-	if (names_other_files(a))
+	if (product_names_other_files(a))
 		return NULL;
 	temporary = temporary_for(target, build_dir);
 	if (!temporary)

@@ -24,9 +24,12 @@ struct product {
 
 #define PRODUCT_INIT { NULL, NULL, NULL, -1 }
 
+/* Does the command have options that name other files after its output (-gsplit-dwarf, --coverage)? */
+bool product_names_other_files(const struct args *a);
+
 /* output: the value of -o in a, NULL if it has none; then target is where the product goes by default.  Changes a.  A
  * product that cannot be made elsewhere is made in place and marked as unfinished meanwhile: a device, one whose -o
- * is in a response file, or with options that name other files after it (-gsplit-dwarf, --coverage). */
+ * is in a response file, or with such options. */
 void product_begin(struct args *a, const char *output, const char *target, const char *build_dir,
 		   struct product *ret);
 

@@ -128,6 +128,8 @@ table() {
 	row probed '$CC --std=gnu11 --include-directory inc --define-macro=X --language=c --output out/prog main.c twice.c'
 	row probed '$CC -Iinc --shared -fPIC twice.c --output=out/libtwice.so && $CC -Iinc --compile --write-user-dependencies main.c && $CC main.o -Lout -ltwice -Wl,-rpath,"\$ORIGIN" -o out/prog'
 	row probed '$CC -Iinc -c twice.c parallel.mk -o out/t.o'
+	row plain '$CC -Iinc -g -gsplit-dwarf main.c twice.c -o out/prog'
+	row plain '$CC -Iinc --coverage main.c twice.c -o out/prog'
 	row plain '$CC -Iinc --assemble twice.c -o out/t.d'
 	row plain '$CC -Iinc -c main.c twice.c -o out/both.o'
 	row plain '$CC -Iinc -c main.c -o'
@@ -159,6 +161,9 @@ table() {
 
 # shellcheck disable=SC2016
 gcc_table() {
+	# A profile of the functions without probes.
+	row probed 'gcc -Iinc -O2 -fprofile-generate -c main.c twice.c && gcc -fprofile-generate main.o twice.o && ./a.out && $CC -Iinc -O2 -Wall -Werror -fprofile-use -c main.c twice.c && $CC main.o twice.o && rm *.gcda'
+	row probed 'gcc -Iinc -O2 -fprofile-generate -c main.c -o out/m.o && gcc -Iinc -c twice.c && gcc -fprofile-generate out/m.o twice.o && ./a.out && echo "int unused_here(int x) { int y; return x; }" >> main.c && $CC -Iinc -O2 -Wall -fprofile-use -c main.c -o out/m.o && rm out/*.gcda'
 	row plain '$CC -Iinc -c twice.c -Wp,-MD,out/w.d -m32 -fsyntax-only'
 	row plain '$CC -Iinc inc/twice.h -o inc/twice.h.gch && rm inc/twice.h && $CC -Iinc -include inc/twice.h -c twice.c -o out/t.o'
 	row probed '$CC -Iinc -Winvalid-pch inc/twice.h -o inc/twice.h.gch && $CC -Iinc -Winvalid-pch -include inc/twice.h -c twice.c -o out/t.o'
