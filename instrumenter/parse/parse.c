@@ -177,7 +177,7 @@ static size_t add_function(struct walk *w, CXCursor c, CXCursor body, const char
 	f->type = is_lambda ? clang_lambda_type(p->arena, c) : clang_function_type(p->arena, c);
 	f->signature = is_lambda || w->in->language == LANG_C ? NULL : clang_signature(p->arena, c);
 	f->printed = is_lambda ? "" : clang_printed(p->arena, p->private->policy, c);
-	f->result = clang_text(p->arena, clang_getTypeSpelling(clang_getCursorResultType(c)));
+	f->result = clang_type_in_body(p->arena, clang_getCursorResultType(c));
 	f->result_is_void = result.kind == CXType_Void;
 	f->result_is_scalar = clang_is_scalar(result);
 	read_parameters(p, c, &f->parameters.items, &f->parameters.cnt);

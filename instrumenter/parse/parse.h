@@ -37,7 +37,7 @@ struct parsed_function {
 	const char *printed;		/* the declaration with its attributes, without body */
 	const char *type;		/* canonical; "virtual Base::f(int)" of a virtual method */
 	bool is_virtual;
-	const char *result;		/* type as spelled */
+	const char *result;		/* its type, for the text of the body */
 	bool result_is_void, result_is_scalar;
 	VEC(struct parsed_parameter) parameters;
 };

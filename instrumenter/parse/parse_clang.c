@@ -108,6 +108,27 @@ const char *clang_text(struct arena *a, CXString s)
 	return copy;
 }
 
+/* Names in an unnamed namespace are found without it. */
+static const char *without_unnamed(struct arena *a, const char *name)
+{
+	static const char unnamed[] = "(anonymous namespace)::";
+	_cleanup_(str_release) struct str rest = STR_INIT;
+
+	for (const char *found; (found = strstr(name, unnamed)); name = found + strlen(unnamed))
+		str_addf(&rest, "%.*s", (int)(found - name), name);
+	str_add(&rest, name);
+	return arena_strdup(a, str_cstr(&rest));
+}
+
+const char *clang_type_in_body(struct arena *a, CXType t)
+{
+	const char *name = without_unnamed(a, clang_text(a, clang_getTypeSpelling(clang_getCanonicalType(t))));
+
+	if (!strstr(name, "(unnamed ") && !strstr(name, "(anonymous "))
+		return name;
+	return without_unnamed(a, clang_text(a, clang_getTypeSpelling(t)));	/* a typedef may have a name */
+}
+
 char *clang_heap_text(CXString s)
 {
 	const char *c = clang_getCString(s);

@@ -26,6 +26,8 @@ void clang_parse_free(struct parsed_private *p);
 
 const char *clang_text(struct arena *a, CXString s);
 char *clang_heap_text(CXString s);
+/* A name by which a function's body can call the type, whatever a variable there hides: "long", not "T", in T f(char T). */
+const char *clang_type_in_body(struct arena *a, CXType t);
 size_t clang_offset(CXSourceLocation at);
 size_t clang_start(CXCursor c);
 size_t clang_end(CXCursor c);

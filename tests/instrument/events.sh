@@ -452,5 +452,32 @@ r end convert: the function's result is neither a number nor a pointer
 EOF
 check "ret in C++" g++ g.cc -n r -s nowhere -e ready -k ret -n r -s nowhere -e convert -k 'ret'
 
+# --- a result whose type has a name that the body knows otherwise, or not at all ---------------------------
+cat > r.cc <<'EOF'
+#include <cstdio>
+typedef long amount;
+static amount total(char amount) { return 1000 + amount; }
+namespace {
+enum state { open, closed };
+struct node { int n; };
+state next(int n) { return n ? closed : open; }
+node *find(node *n) { return n; }
+}
+int main() { node n = { 3 }; long t = total(5); state s = next(1); std::printf("%ld %d %d\n", t, s, find(&n)->n); return 0; }
+EOF
+cat > want <<'EOF'
+1 END t 1005 0
+1 END s 1 0
+1 END f 0 0
+1005 1 3
+t end total: in place
+s end next: in place
+f end find: in place
+EOF
+for cxx in g++ clang++; do
+	check "types of results" $cxx r.cc -n t -s nowhere -e total -k ret -n s -s nowhere -e next -k ret \
+		-n f -s nowhere -e find -k '!ret'
+done
+
 echo "$failed failures"
 [ $failed = 0 ]
