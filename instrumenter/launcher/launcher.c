@@ -158,9 +158,28 @@ static int compile_only(const struct launcher_options *o, const struct command *
 
 /* --- linking ---------------------------------------------------------------------------------- */
 
+/*
+ * --wrap=read: the linker leads calls of read() to the program's __wrap_read(), and would lead the runtime's own there as well.
+ * So the runtime is not linked in, but preloaded by the recorder.  And vprof_x_read(), which leads past __wrap_read(), becomes a weak
+ * reference to something that does not exist.  False: nothing is wrapped.
+ */
+static bool leave_wrapped(const struct launcher_options *o, const struct command *c, struct args *ret)
+{
+	_cleanup_(args_release) struct args names = ARGS_INIT;
+
+	command_wrapped(c, &names);
+	for (size_t i = 0; i < names.cnt; i++) {
+		const struct primitive *p = primitives_find(o->sync, names.items[i]);
+
+		if (p && p->builtin)
+			args_addf(ret, "-Wl,--wrap=vprof_x_%s", names.items[i]);
+	}
+	return names.cnt;
+}
+
 static void add_runtime(const struct launcher_options *o, const struct command *c, struct args *ret)
 {
-	if (!o->runtime_dir || c->link != LINK_EXECUTABLE)
+	if (leave_wrapped(o, c, ret) || !o->runtime_dir || c->link != LINK_EXECUTABLE)
 		return;
 	args_add(ret, "-x");		/* else a language given before would apply to the library */
 	args_add(ret, "none");

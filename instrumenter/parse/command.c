@@ -473,6 +473,38 @@ bool command_has(const struct command *c, enum word_kind kind)
 	return false;
 }
 
+/* -Wl,A,B and -Xlinker A: what the linker is given. */
+static void add_linker_words(const struct command *c, struct args *ret)
+{
+	for (size_t w = 1; w < c->words.cnt; w++) {
+		const char *word = c->words.items[w];
+
+		if (strcmp(c->words.items[w - 1], "-Xlinker") == 0)
+			args_add(ret, word);
+		for (word = starts_with(word, "-Wl,") ? word + strlen("-Wl,") : ""; *word; word += *word == ',') {
+			size_t len = strcspn(word, ",");
+
+			args_addf(ret, "%.*s", (int)len, word);
+			word += len;
+		}
+	}
+}
+
+void command_wrapped(const struct command *c, struct args *ret)
+{
+	_cleanup_(args_release) struct args words = ARGS_INIT;
+
+	add_linker_words(c, &words);
+	for (size_t w = 0; w < words.cnt; w++) {
+		const char *word = words.items[w] + (starts_with(words.items[w], "--") ? 1 : 0);
+
+		if (starts_with(word, "-wrap="))
+			args_add(ret, word + strlen("-wrap="));
+		else if (strcmp(word, "-wrap") == 0 && w + 1 < words.cnt)
+			args_add(ret, words.items[++w]);
+	}
+}
+
 /* "dir/a.b.c" -> "a.b" */
 static char *stem(const char *path)
 {

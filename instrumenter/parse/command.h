@@ -68,6 +68,9 @@ void command_release(struct command *c);	/* also a _cleanup_ function */
 
 bool command_has(const struct command *c, enum word_kind kind);
 
+/* The functions that the linker replaces: NAME of each -Wl,--wrap=NAME. */
+void command_wrapped(const struct command *c, struct args *ret);
+
 /* The object that source i becomes, as the compiler would name it; the caller frees it. */
 char *command_object(const struct command *c, size_t i);
 

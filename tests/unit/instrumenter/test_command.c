@@ -274,6 +274,20 @@ static void test_dependency_file(void **state)
 	}
 }
 
+static void test_wrapped(void **state)
+{
+	_cleanup_(args_release) struct args words = ARGS_INIT, names = ARGS_INIT;
+	_cleanup_(command_release) struct command c;
+
+	(void)state;
+	split("gcc a.o -Wl,--wrap=read,-z,now,-wrap,poll -Xlinker --wrap=send -Wl,--wrap -Wl,recv -Wl,--wrapped=no --wrap=no", &words);
+	command_parse(words.items, &c);
+	command_wrapped(&c, &names);
+	_cleanup_(freep) char *all = joined(&names);
+
+	assert_string_equal(all, "read poll send recv");
+}
+
 static void test_untouchable(void **state)
 {
 	char *const two[] = { "gcc", "-MD", "-c", "a.c", "b.c", NULL };
@@ -341,6 +355,7 @@ int main(void)
 		cmocka_unit_test(test_commands),
 		cmocka_unit_test(test_dependency_file),
 		cmocka_unit_test(test_namesakes),
+		cmocka_unit_test(test_wrapped),
 		cmocka_unit_test(test_untouchable),
 		cmocka_unit_test(test_foreign),
 	};
