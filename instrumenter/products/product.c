@@ -39,8 +39,8 @@ bool product_names_other_files(const struct args *a)
 {
 	for (size_t i = 0; i < a->cnt; i++)
 		for (size_t k = 0; k < ARRAY_SIZE(naming_options); k++)
-			if (starts_with(a->items[i], naming_options[k]))
-				return true;
+			if (starts_with(a->items[i], naming_options[k]) && !starts_with(a->items[i], "-fprofile-instr"))
+				return true;	/* (clang's -fprofile-instr-generate names its file when the program ends) */
 	return false;
 }
 

@@ -178,6 +178,7 @@ clang_table() {
 	row plain '$CC -Iinc --target=aarch64-linux-gnu -c asm.S -fsyntax-only'
 	row plain '$CC -Iinc -emit-llvm -c twice.c -o out/t.bc'
 	row probed '$CC -Iinc -flto=thin -c twice.c -o out/t.o'
+	row probed '$CC -Iinc -fprofile-instr-generate -fcoverage-mapping main.c twice.c -o out/prog && LLVM_PROFILE_FILE=/dev/null out/prog'
 	if command -v ld.lld > which; then
 		row probed '$CC -Iinc -O2 -flto=thin -c main.c twice.c && $CC -O2 -flto=thin -fuse-ld=lld main.o twice.o -o out/prog'
 		row probed '$CC -Iinc -O2 -flto -fuse-ld=lld main.c twice.c -o out/prog'
