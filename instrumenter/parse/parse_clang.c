@@ -124,9 +124,10 @@ const char *clang_type_in_body(struct arena *a, CXType t)
 {
 	const char *name = without_unnamed(a, clang_text(a, clang_getTypeSpelling(clang_getCanonicalType(t))));
 
-	if (!strstr(name, "(unnamed ") && !strstr(name, "(anonymous "))
-		return name;
-	return without_unnamed(a, clang_text(a, clang_getTypeSpelling(t)));	/* a typedef may have a name */
+	/* A typedef of a type without a name may have one; a template's parameter has its name in the source alone. */
+	if (strstr(name, "(unnamed ") || strstr(name, "(anonymous ") || strstr(name, "type-parameter-"))
+		return without_unnamed(a, clang_text(a, clang_getTypeSpelling(t)));
+	return name;
 }
 
 char *clang_heap_text(CXString s)

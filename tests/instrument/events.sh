@@ -463,20 +463,32 @@ struct node { int n; };
 state next(int n) { return n ? closed : open; }
 node *find(node *n) { return n; }
 }
-int main() { node n = { 3 }; long t = total(5); state s = next(1); std::printf("%ld %d %d\n", t, s, find(&n)->n); return 0; }
+template<class T> struct box { T v; T *get(int k) { v += k; return &v; } };
+int main()
+{
+	node n = { 3 };
+	box<long> b = { 4 };
+	long t = total(5);
+	state s = next(1);
+	int n3 = find(&n)->n;
+	std::printf("%ld %d %d %ld\n", t, s, n3, *b.get(2));
+	return 0;
+}
 EOF
 cat > want <<'EOF'
 1 END t 1005 0
 1 END s 1 0
 1 END f 0 0
-1005 1 3
+1 END b 0 0
+1005 1 3 6
 t end total: in place
 s end next: in place
 f end find: in place
+b end box::get: in place
 EOF
 for cxx in g++ clang++; do
 	check "types of results" $cxx r.cc -n t -s nowhere -e total -k ret -n s -s nowhere -e next -k ret \
-		-n f -s nowhere -e find -k '!ret'
+		-n f -s nowhere -e find -k '!ret' -n b -s nowhere -e box::get -k '!ret'
 done
 
 echo "$failed failures"
