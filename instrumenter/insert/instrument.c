@@ -286,7 +286,12 @@ static void add_sites(const struct instrumenting *in, struct str *top)
 			 "__attribute__((weak, visibility(\"hidden\")));\n", ends[i][0], ends[i][1], section);
 }
 
-/* A unit with events alone has no sites, but has a note of its places. */
+/*
+ * A unit with events alone has no sites, but has a note of its places.
+ *
+ * The constructor has a priority, and so a section of its own: in .init_array it would come between the user's.  clang has one
+ * of that name for each inline variable and each static member of a template, and their order is that of their creation.
+ */
 static void add_registration(const struct instrumenting *in, struct str *top)
 {
 	_cleanup_(str_release) struct str note = STR_INIT;
@@ -297,7 +302,7 @@ static void add_registration(const struct instrumenting *in, struct str *top)
 	str_add(top, ";\n");
 	if (in->site_cnt)
 		add_sites(in, top);
-	str_addf(top, "static void __attribute__((constructor, no_instrument_function)) vprof_unit_in(void)\n"
+	str_addf(top, "static void __attribute__((constructor(65534), no_instrument_function)) vprof_unit_in(void)\n"
 		 "{ if (vprof_register) vprof_register(%s, vprof_note); }\n", in->site_cnt ? SITES : "0, 0");
 	if (in->site_cnt)
 		str_add(top, "static void __attribute__((destructor, no_instrument_function)) vprof_unit_out(void)\n"

@@ -5,7 +5,7 @@
 #include "base/map.h"
 #include "instrumenter/insert/probe_form.h"
 
-#define FORM_VERSION 3		/* raise this when the text that instrument.c emits around the probes changes */
+#define FORM_VERSION 4		/* raise this when the text that instrument.c emits around the probes changes */
 
 static const char declarations[] =
 #include "instrumenter/insert/probe.inc"

@@ -15,7 +15,7 @@
  *	...		(sites of functions that the compiler leaves out of the object are left out as well)
  *	extern struct vprof_site vprof_sites[] __asm__("__start_vprof_sites_1a2b")
  *		__attribute__((weak, visibility("hidden"))), vprof_sites_end[] ...;	(which the linker defines)
- *	static void __attribute__((constructor, no_instrument_function)) vprof_unit_in(void)
+ *	static void __attribute__((constructor(65534), no_instrument_function)) vprof_unit_in(void)
  *		{ if (vprof_register) vprof_register(vprof_sites, vprof_sites_end, vprof_note); }
  *	static void __attribute__((destructor, no_instrument_function)) vprof_unit_out(void)
  *		{ if (vprof_unregister) vprof_unregister(vprof_sites, vprof_sites_end); }
