@@ -269,7 +269,7 @@ static int compile_and_link(const struct launcher_options *o, const struct comma
 	return status;
 }
 
-/* The compiler's own command, whose units can carry no probe, and a note of each. */
+/* The user's own command, whose units can carry no probe, and a note of each. */
 static int run_foreign(const struct launcher_options *o, const struct command *c, const struct args *given)
 {
 	int status = compiler_run(given, NULL);
@@ -316,19 +316,30 @@ static void leave_alone(struct command *c)
 		c->foreign = "the command compiles and links at once, and names files after the program (--coverage, -gsplit-dwarf ...)";
 }
 
+/* Returns true in the worker, false in the one after a crash. */
+static bool begin_worker(char *const *argv)
+{
+	if (reads_stdin(argv) || guard_begin())
+		return true;
+	if (!guard_begin())
+		_exit(EXIT_FAILURE);	/* twice: what there is to do is little */
+	return false;
+}
+
 int launcher_run(char *const *argv, const struct launcher_options *o)
 {
 	_cleanup_(args_release) struct args resolved = ARGS_INIT;
 	struct own_links own = own_links(o->masquerade_dir);
+	bool works = begin_worker(argv);
 	struct command c;
 	int status;
 
-	if (!reads_stdin(argv))
-		guard_begin();
 	resolve_programs(argv, &own, &resolved);
 	leave_search_path(&own);
 	command_parse(resolved.items, &c);
 	leave_alone(&c);
+	if (!works)
+		c.foreign = "vprof, or libclang, crashed";
 	status = run_command(o, &c, &resolved);
 	command_release(&c);
 	return status;

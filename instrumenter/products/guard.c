@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -25,6 +26,7 @@
 
 #define TEMPORARIES 16
 #define PATH_BYTES 4096
+#define STACK_BYTES (100 << 20)		/* what the kernel leaves room for below the stack, at least */
 #define PATIENCE 50			/* time for a compiler to remove its own temporary files, in units of 10 ms */
 
 static char temporaries[TEMPORARIES][PATH_BYTES];
@@ -65,6 +67,17 @@ static void end_group(int signal)
 	kill(0, SIGKILL);
 }
 
+/* The syntax tree of "a + a + a ..." is as deep as the expression is long, and is visited by recursion. */
+static void widen_stack(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_STACK, &l) < 0 || l.rlim_cur >= STACK_BYTES)
+		return;
+	l.rlim_cur = l.rlim_max < STACK_BYTES ? l.rlim_max : STACK_BYTES;
+	setrlimit(RLIMIT_STACK, &l);
+}
+
 static void become_worker(pid_t launcher, const sigset_t *mask)
 {
 	struct sigaction end = { .sa_handler = end_group }, ignore = { .sa_handler = SIG_IGN };
@@ -75,6 +88,8 @@ static void become_worker(pid_t launcher, const sigset_t *mask)
 	sigaction(SIGTERM, &end, NULL);
 	sigaction(SIGTTOU, &ignore, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	prctl(PR_SET_DUMPABLE, 0);	/* no core file in the user's tree; a compiler's own is not affected */
+	widen_stack();
 	if (getppid() != launcher)
 		_exit(EXIT_FAILURE);
 	sigprocmask(SIG_SETMASK, mask, NULL);
@@ -133,6 +148,17 @@ static int next_signal(const sigset_t *set, struct pollfd *fds, nfds_t cnt)
 	return SIGTERM;
 }
 
+static bool is_crash(int status)
+{
+	static const int crashes[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
+
+	for (size_t i = 0; WIFSIGNALED(status) && i < ARRAY_SIZE(crashes); i++)
+		if (WTERMSIG(status) == crashes[i])
+			return true;
+	return false;
+}
+
+/* Returns if the worker crashed. */
 static void wait_for(pid_t worker, const sigset_t *set)
 {
 	struct pollfd fds[1 + OWNERS_MAX] = { { signalfd(-1, set, SFD_CLOEXEC), POLLIN, 0 } };
@@ -154,10 +180,13 @@ static void wait_for(pid_t worker, const sigset_t *set)
 		kill(-worker, SIGKILL);	/* another process stopped the worker alone */
 	if (ended_by)
 		end_by(ended_by);
-	_exit(proc_status(status));
+	if (!is_crash(status))
+		_exit(proc_status(status));
+	for (int i = 0; i < 1 + owner_cnt; i++)
+		closep(&fds[i].fd);
 }
 
-void guard_begin(void)
+bool guard_begin(void)
 {
 	struct sigaction plain = { .sa_handler = SIG_DFL };
 	sigset_t set, before;
@@ -169,11 +198,12 @@ void guard_begin(void)
 	worker = fork();
 	if (worker == 0) {
 		become_worker(launcher, &before);
-		return;
+		return true;
 	}
 	if (worker > 0) {
 		setpgid(worker, worker);	/* both do this, whichever comes first */
 		wait_for(worker, &set);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
+	return worker < 0;
 }

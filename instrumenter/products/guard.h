@@ -11,13 +11,17 @@
  * the group, and then the launcher by the same signal; TSTP stops it.  If the launcher is killed, the kernel tells
  * the worker, and it ends the group.  Either way half-written files are removed.  The same happens when a process
  * that the launcher works for ends (owner.h): make, ninja, `vprof build`.
+ *
+ * A worker that crashes costs the user nothing: the launcher has his own command run.
  */
 #ifndef INSTRUMENTER_PRODUCTS_GUARD_H
 #define INSTRUMENTER_PRODUCTS_GUARD_H
 
-/* Returns in the worker; the launcher ends in here with the worker.  If no worker can be started, returns in the
- * launcher. */
-void guard_begin(void);
+#include <stdbool.h>
+
+/* Returns true in the worker; the launcher ends in here with the worker.  If no worker can be started, returns true in the
+ * launcher; false if the worker crashed, by a fault of ours or of libclang's. */
+bool guard_begin(void);
 
 /* Registers a file to remove if a signal ends the worker. */
 void guard_temporary(const char *path);

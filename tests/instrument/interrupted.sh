@@ -115,4 +115,25 @@ touch fast
 [ -s slow.o ] || fail "no object"
 echo 'int f(int n) { return m; }' > slow.c
 "$launch" -b build -p all -- stub/gcc -c slow.c 2> "$work/err" && fail "an error"
+
+# A launcher that crashes: the user's own command makes the object, and it is told.  Here the compiler is what ends it.
+mkdir crash
+cat > crash/gcc <<'E2'
+#!/bin/sh
+case " $* " in *" -E "*) kill -SEGV $PPID; sleep 60;; esac
+exec "$REAL" "$@"
+E2
+chmod +x crash/gcc
+rm -rf build slow.o core*
+echo 'int main(void) { return 0; }' > slow.c
+"$launch" -b build -p all -- crash/gcc -c slow.c 2> "$work/err" || { fail "a crash of the launcher is the build's"; cat "$work/err"; }
+gcc slow.o -o slow 2> "$work/err" && ./slow || fail "no object after a crash"
+"$launch" -b build -P | grep -q 'untouched.*slow.c: vprof, or libclang, crashed' || fail "a crash is not told"
+[ -z "$(find . -name 'core*')" ] || fail "a crash leaves a core file"
+"$launch" -b build -p all -- crash/gcc slow.c -o slow 2> "$work/err" && ./slow || fail "no program after a crash"
+
+# As deep as it is long: a syntax tree of 20,000 levels.
+awk 'BEGIN { printf "int deep(int a); int deep(int a) { return a"; for (i = 0; i < 20000; i++) printf " + a"; print "; }" }' > deep.c
+"$launch" -b build -p all -- gcc -c deep.c 2> "$work/err" || fail "a deep expression"
+"$launch" -b build -l | grep -qx 'deep 1 probed' || fail "a deep expression has no probe"
 [ "$failed" = 0 ]
