@@ -55,6 +55,9 @@ static int parse_view(const struct parse_input *in, bool whole, CXIndex index, c
 					   CXTranslationUnit_KeepGoing | CXTranslationUnit_Incomplete, ret);
 }
 
+/* Tells libclang to parse in this thread, whose stack may grow, and not in one of 8 MiB. */
+#define HERE "LIBCLANG_NOTHREADS"
+
 struct parsed_private *clang_parse(const struct parse_input *in, bool whole)
 {
 	_cleanup_(freep) char *standard = xasprintf("-std=%s", standard_option(in));
@@ -62,11 +65,14 @@ struct parsed_private *clang_parse(const struct parse_input *in, bool whole)
 		"-x", in->language == LANG_CXX ? "c++-cpp-output" : "cpp-output", standard,
 		"-w", "-ferror-limit=0", "-fno-spell-checking", "-fms-extensions", "-fopenmp",
 		"-Wno-error", "-fgnuc-version=12.2.0",
+		"-fbracket-depth=10000",	/* gcc has no limit; behind it clang sees no function any more */
 	};
 	struct parsed_private *p = xcalloc(1, sizeof(*p));
 
 	p->index = clang_createIndex(0, 0);
+	setenv(HERE, "1", 1);
 	parse_view(in, whole, p->index, args, ARRAY_SIZE(args), &p->unit);
+	unsetenv(HERE);
 	if (!p->unit) {
 		clang_parse_free(p);
 		return NULL;

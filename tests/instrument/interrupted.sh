@@ -133,7 +133,10 @@ gcc slow.o -o slow 2> "$work/err" && ./slow || fail "no object after a crash"
 "$launch" -b build -p all -- crash/gcc slow.c -o slow 2> "$work/err" && ./slow || fail "no program after a crash"
 
 # As deep as it is long: a syntax tree of 20,000 levels.
-awk 'BEGIN { printf "int deep(int a); int deep(int a) { return a"; for (i = 0; i < 20000; i++) printf " + a"; print "; }" }' > deep.c
+awk 'BEGIN { printf "int deep(int a); int deep(int a) { return a"; for (i = 0; i < 20000; i++) printf " + a"; print "; }"
+	printf "int nested(int a); int nested(int a) { return "; for (i = 0; i < 1000; i++) printf "("
+	printf "a"; for (i = 0; i < 1000; i++) printf ")"; print "; }"; print "int behind(int a); int behind(int a) { return a; }" }' > deep.c
 "$launch" -b build -p all -- gcc -c deep.c 2> "$work/err" || fail "a deep expression"
-"$launch" -b build -l | grep -qx 'deep 1 probed' || fail "a deep expression has no probe"
+"$launch" -b build -l > list
+printf 'deep 1 probed\nnested 2 probed\nbehind 3 probed\n' | cmp -s - list || { fail "not all deep expressions have probes"; cat list; }
 [ "$failed" = 0 ]
