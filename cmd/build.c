@@ -95,7 +95,7 @@ static void print_skipped(const units *list)
 		const struct unit *unit = list->items[u];
 
 		if (unit->misread && !unit_is_uncounted(unit))
-			note_line("'%s' was not fully understood, calls in it may be missing: %s",
+			note_line("'%s' was not fully understood, functions and calls in it may be missing: %s",
 				  unit->source, unit->misread);
 		for (size_t i = 0; i < unit->functions.cnt; i++) {
 			const struct scan_function *f = &unit->functions.items[i];

@@ -3,7 +3,7 @@
  * show_coverage.c - which functions carry a probe, file by file, and why others cannot.
  *
  * Everything that is not measured is listed: functions that cannot take a probe and units that were compiled
- * untouched, with the reason; units that libclang did not fully understand (calls in them may be missing), with the
+ * untouched, with the reason; units that libclang did not fully understand (functions and calls in them may be missing), with the
  * place; and for a run the functions of its plan that were not recorded.
  */
 #include <string.h>
@@ -148,6 +148,17 @@ static void say_uncounted(const struct project *p, struct str *ret)
 			 first->source, cnt > 1 ? " and others; it" : "", first->untouched ? "compiled untouched" : "not understood");
 }
 
+/* Is every function of the build known, so that it can be said of all? */
+static const char *all_of_them(const struct project *p, bool uncounted)
+{
+	if (uncounted)
+		return "these are not all";
+	for (size_t i = 0; i < p->units.cnt; i++)
+		if (p->units.items[i].misread)
+			return "all that were seen could";
+	return "all could";
+}
+
 static void coverage_text(const struct style *s, const struct view_input *in)
 {
 	struct counts all = count_all(in->project);
@@ -161,7 +172,7 @@ static void coverage_text(const struct style *s, const struct view_input *in)
 				   "(vprof doctor PROGRAM says what a program carries)");
 	else if (all.skipped == 0)
 		sentence = xasprintf("%s of %s functions carry a probe; %s.%s", text_cnt(a, all.probed),
-				     text_cnt(b, all.functions), uncounted.len ? "these are not all" : "all could",
+				     text_cnt(b, all.functions), all_of_them(in->project, uncounted.len),
 				     str_cstr(&uncounted));
 	else
 		sentence = xasprintf("%s of %s functions carry a probe; %s cannot.%s",
@@ -172,7 +183,7 @@ static void coverage_text(const struct style *s, const struct view_input *in)
 	print_files(s, in->project);
 	print_reasons(s, in->project);
 	print_units(s, in->project, "compiled untouched", why_untouched);
-	print_units(s, in->project, "calls may be missing", why_misread);
+	print_units(s, in->project, "functions and calls may be missing", why_misread);
 	coverage_planned_text(s, in);
 }
 

@@ -16,7 +16,7 @@ gcc -std=gnu11 -O1 -I"$source" -c "$cases/counts.c" -o "$work/counts.o" || exit 
 # Can the compiler do that at all?
 has() {			# COMPILER STANDARD
 	echo 'int main() { return 0; }' > "$work/empty.cc"
-	[ "$2" = gnu17 ] && cp "$work/empty.cc" "$work/empty.c"
+	[ "$2" = gnu17 ] && mv "$work/empty.cc" "$work/empty.c"
 	"$1" "-std=$2" -c "$work"/empty.c* -o "$work/empty.o" 2> "$work/err"
 	status=$?
 	rm -f "$work"/empty.c*

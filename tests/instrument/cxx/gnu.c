@@ -32,7 +32,7 @@ int main(int argc, char **argv)
 { HERE
 	(void)argv;
 #ifndef __clang__
-	int nested(int n) { HERE return n + argc; }
+	int nested(int n) { return n + argc; }	/* libclang does not show it */
 	int (*volatile through)(int) = nested;
 	TELL(through(3) + nested(2))
 #endif
