@@ -89,6 +89,50 @@ static void use_our_spellings(char *text, size_t len)
 		}
 }
 
+/* Past a string, a character or a line that begins with '#'; p itself if there is none. */
+static char *past_quoted(char *p, const char *end, bool line_starts)
+{
+	char quote = *p;
+
+	if (quote == '#' && line_starts) {
+		char *newline = memchr(p, '\n', (size_t)(end - p));
+
+		return newline ? newline : p + (end - p);
+	}
+	if (quote != '"' && quote != '\'')
+		return p;
+	for (p++; p < end && *p != quote && *p != '\n'; p++)
+		p += *p == '\\' && p + 1 < end;
+	return p < end ? p + 1 : p;
+}
+
+/*
+ * GNU C's forward declarations of parameters: int f(int n; int a[n], int n).  clang loses all functions behind one.  Outside
+ * of braces nothing else has a ';' in parentheses.
+ */
+static void blank_forward_parameters(char *text, size_t len)
+{
+	char *end = text + len, *open = NULL, *next;
+	size_t braces = 0, parentheses = 0;
+	bool line_starts = true;
+
+	for (char *p = text; p < end; p = next == p ? p + 1 : next) {
+		next = past_quoted(p, end, line_starts);
+		line_starts = *p == '\n' || (line_starts && (*p == ' ' || *p == '\t'));
+		if (next != p)
+			continue;
+		braces += *p == '{';
+		braces -= *p == '}' && braces;
+		parentheses += *p == '(';
+		parentheses -= *p == ')' && parentheses;
+		if (*p == '(')
+			open = p;
+		if (*p == ';' && !braces && parentheses && open)
+			for (char *b = open + 1; b <= p; b++)
+				*b = *b == '\n' ? '\n' : ' ';
+	}
+}
+
 /* Only a line marker has room for it, and only before any other text. */
 static void include_prologue(char *text)
 {
@@ -106,6 +150,8 @@ char *dialect_view(const char *text, size_t len, enum language language)
 
 	if (language == LANG_CXX)
 		use_our_spellings(view, len);
+	else
+		blank_forward_parameters(view, len);
 	include_prologue(view);
 	return view;
 }

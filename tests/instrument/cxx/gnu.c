@@ -6,6 +6,11 @@
 #include <string.h>
 
 static int old_style(a, b) int a; char *b; { HERE return a + (int)strlen(b); }
+#ifdef __clang__
+static int forward(int *a, int n) { HERE return a[n - 1]; }
+#else
+static int forward(int n; int a[n], int n) { HERE return a[n - 1]; }
+#endif
 static int sum(int n, ...) { HERE __builtin_va_list l; int s = 0; __builtin_va_start(l, n); while (n--) s += __builtin_va_arg(l, int); __builtin_va_end(l); return s; }
 static int variable(int n) { HERE int i = 0; again: { int a[n]; a[n - 1] = i; if (i++ < 3) goto again; return a[n - 1]; } }
 static int allocates(int n) { HERE char *p = alloca((size_t)n); memset(p, 1, (size_t)n); return p[n - 1]; }
@@ -39,6 +44,8 @@ int main(int argc, char **argv)
 	TELL(old_style(1, "ab") + sum(3, 1, 2, 3) + variable(5) + allocates(9) + computed("0001") + falls(0) + falls(7) + falls(2))
 	TELL(expression(-1) + expression(90) + jumps(0) + jumps(1) + in_macro(0) + in_macro(1) + made(1) + cleaned(3) + returns(2).b)
 	TELL(inlined(1) + pure(2) + pointer()(1) + deep(6))
+	int numbers[] = { 3, 4 };
+	TELL(forward(numbers, 2))
 	int r = setjmp(jump);
 	if (r == 0) far(3);
 	TELL(r)
