@@ -348,10 +348,10 @@ int proc_run(char *const *argv, const struct proc_options *options)
 	return wait_for(pid);
 }
 
-/* "4711 (a (odd) name) S 1 ...": the name may hold anything, the last bracket is its end. */
-int proc_stat(pid_t pid, char *ret_state, pid_t *ret_parent)
+/* "S 1 ...", what comes after the name in "4711 (a (odd) name) S 1 ...": the name may hold anything, the last bracket is its end. */
+static int read_stat(pid_t pid, char *text, size_t size, const char **ret)
 {
-	char path[64], text[512];
+	char path[64];
 	const char *bracket;
 	size_t len;
 	FILE *f;
@@ -360,15 +360,48 @@ int proc_stat(pid_t pid, char *ret_state, pid_t *ret_parent)
 	f = fopen(path, "re");
 	if (!f)
 		return errno == ENOENT ? -ESRCH : -errno;
-	len = fread(text, 1, sizeof(text) - 1, f);
+	len = fread(text, 1, size - 1, f);
 	fclose(f);
 	text[len] = '\0';
 	bracket = strrchr(text, ')');
 	if (!bracket || strlen(bracket) < 5)
 		return -ESRCH;		/* it ended meanwhile */
-	*ret_state = bracket[2];
-	*ret_parent = (pid_t)strtol(bracket + 4, NULL, 10);
+	*ret = bracket + 2;
 	return 0;
+}
+
+int proc_stat(pid_t pid, char *ret_state, pid_t *ret_parent)
+{
+	const char *stat;
+	char text[512];
+	int r = read_stat(pid, text, sizeof(text), &stat);
+
+	if (r)
+		return r;
+	*ret_state = *stat;
+	*ret_parent = (pid_t)strtol(stat + 2, NULL, 10);
+	return 0;
+}
+
+/* The number of threads is 17 words after the state; one that has ended counts only if it is the first. */
+static long thread_cnt_of(const char *stat)
+{
+	for (int i = 0; stat && i < 17; i++) {
+		stat = strchr(stat, ' ');
+		stat = stat ? stat + 1 : NULL;
+	}
+	return stat ? strtol(stat, NULL, 10) : 0;
+}
+
+bool proc_has_ended(pid_t pid)
+{
+	const char *stat;
+	char text[512];
+	int r = read_stat(pid, text, sizeof(text), &stat);
+
+	if (r)
+		return r == -ESRCH && kill(pid, 0) && errno == ESRCH;
+	return (*stat == 'Z' && thread_cnt_of(stat) <= 1) || *stat == 'X';
 }
 
 static pid_t parent_of(pid_t pid)

@@ -39,8 +39,11 @@ int proc_run(char *const *argv, const struct proc_options *options);
 /* One number for a wait status: exit status, or 128+N. */
 int proc_status(int wait_status);
 
-/* Reads /proc/PID/stat: the letter of its state (Z: it has ended), its parent.  -ESRCH: there is no such process. */
+/* Reads /proc/PID/stat: the letter of its first thread's state (Z: that has ended), its parent.  -ESRCH: there is no such process. */
 int proc_stat(pid_t pid, char *ret_state, pid_t *ret_parent);
+
+/* Whether all threads of the process have ended: it may go on after its first one.  false also if nobody may know. */
+bool proc_has_ended(pid_t pid);
 
 /* Stores pid and all its descendants as of now, pid first, at most max; returns how many.  A child whose
  * parent has ended is not found. */

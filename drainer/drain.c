@@ -12,8 +12,6 @@
  * The chunks of a thread are written in the order in which it filled them, because records may have the same time, as the ids of an
  * interval have the time of its BEGIN, and then the reader takes them in the order of the file.
  */
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -336,17 +334,6 @@ static void list_chunks(const struct drainer *d, unsigned int states, uint32_t s
 		qsort(ret->items, ret->cnt, sizeof(*ret->items), by_number);
 }
 
-static bool has_ended(uint32_t pid)
-{
-	pid_t parent;
-	char state;
-	int r = proc_stat((pid_t)pid, &state, &parent);
-
-	if (r)
-		return r == -ESRCH && kill((pid_t)pid, 0) && errno == ESRCH;
-	return state == 'Z' || state == 'X';
-}
-
 struct open_call {
 	uint64_t start, fid;
 };
@@ -467,7 +454,7 @@ void drain_dead(struct drainer *d)
 			continue;
 		if (slot->image != image) {
 			image = slot->image;
-			ended = has_ended(slot->pid) || is_replaced(d, slot);
+			ended = proc_has_ended((pid_t)slot->pid) || is_replaced(d, slot);
 		}
 		if (ended)
 			drain_slot(d, i, false);

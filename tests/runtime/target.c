@@ -8,11 +8,13 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -155,6 +157,29 @@ static void run_fork(void)
 	call_outer();
 }
 
+static void *outlive_first(void *unused)
+{
+	(void)unused;
+	PROBE(worker);
+	for (int i = 0; i < 5; i++) {
+		for (int k = 0; k < 1000; k++)
+			call_leaf();
+		usleep(450000);
+	}
+	_exit(failed_checks);
+}
+
+/* The process goes on after its first thread, which the kernel keeps as a zombie.  Longer than the drainer's second. */
+static void run_outlived(void)
+{
+	pthread_t other;
+
+	PROBE(root);
+	CHECK(!pthread_create(&other, NULL, outlive_first, NULL));
+	call_leaf();
+	syscall(SYS_exit, 0);
+}
+
 static void run_exec(void)
 {
 	call_outer();
@@ -220,6 +245,7 @@ static const struct scenario {
 	{ "signals", run_signals_here },
 	{ "altstack", run_signals_altstack },
 	{ "fork", run_fork },
+	{ "outlived", run_outlived },
 	{ "exec", run_exec },
 	{ "killed", run_killed },
 	{ "flood", run_flood },

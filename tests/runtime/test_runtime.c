@@ -173,6 +173,19 @@ static void test_fork(void **state)
 	recorded_release(&r);
 }
 
+/* The first thread's end is not that of the process: the other's chunks are its own. */
+static void test_outlived(void **state)
+{
+	struct recorded r = record_well("outlived");
+
+	(void)state;
+	assert_int_equal(count_calls(r.t, "leaf"), 5001);
+	assert_int_equal(count_calls(r.t, "root"), 1);
+	assert_int_equal(count_calls(r.t, "worker"), 1);
+	assert_int_equal(r.t->threads.cnt, 2);
+	recorded_release(&r);
+}
+
 static void test_exec(void **state)
 {
 	struct recorded r = record_well("exec");
@@ -517,7 +530,7 @@ int main(void)
 		cmocka_unit_test(test_calls), cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_longjmp), cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_signals), cmocka_unit_test(test_fork),
-		cmocka_unit_test(test_exec), cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_outlived), cmocka_unit_test(test_exec), cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_flood), cmocka_unit_test(test_plugin),
 		cmocka_unit_test(test_threads), cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_copies), cmocka_unit_test(test_strangers), cmocka_unit_test(test_handover),

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -457,6 +458,51 @@ static void test_proc_stat(void **state)
 	assert_int_equal(proc_stat(child, &letter, &parent), -ESRCH);
 }
 
+static void *end_with(void *file)
+{
+	char byte;
+
+	return read(*(int *)file, &byte, 1) == 0 ? file : NULL;
+}
+
+/* The first thread ends before the others. */
+static void outlive_first(int ends[2])
+{
+	pthread_t other;
+
+	close(ends[1]);
+	if (pthread_create(&other, NULL, end_with, &ends[0]))
+		_exit(1);
+	pthread_exit(NULL);
+}
+
+static void test_proc_has_ended(void **state)
+{
+	char letter = 0;
+	int ends[2];
+	siginfo_t info;
+	pid_t parent, child;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (child == 0)
+		outlive_first(ends);
+	close(ends[0]);
+	while (letter != 'Z') {
+		usleep(1000);
+		assert_int_equal(proc_stat(child, &letter, &parent), 0);
+	}
+	assert_false(proc_has_ended(child));
+	close(ends[1]);
+	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+	assert_int_equal(info.si_status, 0);
+	assert_true(proc_has_ended(child));
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_true(proc_has_ended(child));
+	assert_false(proc_has_ended(getpid()));
+}
+
 static void test_saturated(void **state)
 {
 	(void)state;
@@ -511,7 +557,7 @@ int main(void)
 		cmocka_unit_test(test_names), cmocka_unit_test(test_diag),
 		cmocka_unit_test(test_paths), cmocka_unit_test(test_path_list), cmocka_unit_test(test_files), cmocka_unit_test(test_plain_files),
 		cmocka_unit_test(test_processes), cmocka_unit_test(test_process_options),
-		cmocka_unit_test(test_proc_stat),
+		cmocka_unit_test(test_proc_stat), cmocka_unit_test(test_proc_has_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
