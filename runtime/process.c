@@ -25,6 +25,7 @@
 #include "runtime/calls.h"
 #include "runtime/causal/causal.h"
 #include "runtime/causal/devices.h"
+#include "runtime/jump.h"
 #include "runtime/process.h"
 #include "runtime/rules/limits.h"
 #include "runtime/rules/permit.h"
@@ -332,6 +333,7 @@ static bool prepare(void)
 	watch_forks();
 	pthread_atfork(before_fork, NULL, in_fork_child);
 	calls_prepare();
+	jump_prepare();
 	return prepared = true;
 }
 

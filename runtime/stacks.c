@@ -218,6 +218,11 @@ unsigned long stacks_high(void)
 	return stacks_self.current ? stacks_self.current->high : ~0UL;
 }
 
+bool stacks_is_exact(void)
+{
+	return stacks_self.current && stacks_self.current->exact;
+}
+
 /* If the thread may be on another stack that is inside an interval, every probe has to check. */
 void stacks_set_gate(unsigned int gate)
 {

@@ -34,6 +34,9 @@ unsigned long stacks_low(void);
 /* The end of the current one, as the address of a frame that is never left behind. */
 unsigned long stacks_high(void);
 
+/* Whether the ends of the current one are known, not guessed. */
+bool stacks_is_exact(void);
+
 /* The gate of the current stack.  Where there are many, probes call the runtime to find out where they are, unless this
  * one is inside an interval: vprof_self.gate says less then. */
 void stacks_set_gate(unsigned int gate);

@@ -8,7 +8,7 @@
  * cursor is parked at an offset that is full in no chunk's memory at all.  The cursor is VPROF_CHUNK_REST ahead, which
  * makes these offsets the ones below that.
  *
- * longjmp leaves frames on the shadow stack.  The machine's stack grows down, so a frame whose
+ * A longjmp that jump.c did not see leaves frames on the shadow stack.  The machine's stack grows down, so a frame whose
  * address is below the caller's is gone:
  *
  *	main 0xf00 > parse 0xe00 > item 0xd00, longjmp to main, main calls eval at 0xe80:

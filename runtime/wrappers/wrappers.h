@@ -364,6 +364,13 @@
 	X(int, swapcontext, (ucontext_t *from, const ucontext_t *to), (from, to))		\
 	X(int, setcontext, (const ucontext_t *to), (to))
 
+/* Calls that end others without a return (jump.c), found the same way. */
+#define JUMP_ALIASES(X)										\
+	X(void, longjmp, (void *buffer, int value), (buffer, value))				\
+	X(void, _longjmp, (void *buffer, int value), (buffer, value))				\
+	X(void, siglongjmp, (void *buffer, int value), (buffer, value))				\
+	X(void, __longjmp_chk, (void *buffer, int value), (buffer, value))
+
 /* Calls that create files which no write feeds (special.h), found the same way. */
 #define SPECIAL_ALIASES(X)									\
 	X(int, timerfd_create, (int clock, int flags), (clock, flags))				\
@@ -471,7 +478,7 @@
 #define ALIAS_WRAPPERS(X)									\
 	READ_ALIASES(X) READ_PARTS_ALIASES(X) WRITE_PARTS_ALIASES(X) RECEIVE_ALIASES(X)		\
 	POLL_ALIASES(X) COPY_ALIASES(X) DISK_ALIASES(X) DISK_WRITE_ALIASES(X)			\
-	MAPPING_ALIASES(X) CLOSING_ALIASES(X) SPECIAL_ALIASES(X) STACK_ALIASES(X) RULES_ALIASES(X)	\
+	MAPPING_ALIASES(X) CLOSING_ALIASES(X) SPECIAL_ALIASES(X) STACK_ALIASES(X) JUMP_ALIASES(X) RULES_ALIASES(X)	\
 	OMP_ALIASES(X)	\
 	OTHER_ALIASES(X)
 #define ALL_WRAPPERS(X) RUNTIME_WRAPPERS(X) ALIAS_WRAPPERS(X) CLOCK_WRAPPERS(X)

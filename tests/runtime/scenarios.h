@@ -19,7 +19,8 @@ enum {
 	HOLD_USEC = 40000,		/* how long others hold what is waited for */
 	COPIES = 200,			/* calls of copies that take some 100 us and do not block */
 	COPY_BYTES = 1 << 16,
-	STRANGERS = 20			/* waits for a thread that is not recorded */
+	STRANGERS = 20,			/* waits for a thread that is not recorded */
+	LANDINGS = 300			/* jumps: more than calls that may be open at once */
 };
 
 void call_leaf(void);

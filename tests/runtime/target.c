@@ -81,6 +81,16 @@ static void run_longjmp(void)
 	call_landed();
 }
 
+/* More often than calls can be open at once, each time from the same place. */
+static void run_landings(void)
+{
+	PROBE(root);
+	for (volatile int i = 0; i < LANDINGS; i++)
+		if (!setjmp(landing))
+			call_jumper(0);
+	call_leaf();
+}
+
 static __attribute__((noinline)) int call_deep(int depth)
 {
 	PROBE(deep);
@@ -122,6 +132,43 @@ static void run_signals(int on_own_stack)
 	CHECK(!setitimer(ITIMER_REAL, &never, NULL));
 	EVENT(WORK, ROWS, handled, 0);
 	EVENT(END, REQUEST, 1, 0);
+}
+
+static sigjmp_buf signal_landing;
+
+static void leave_handler(int number)
+{
+	PROBE(handler);
+	(void)number;
+	handled++;
+	siglongjmp(signal_landing, 1);
+}
+
+/* Handlers that do not return interrupt probes at every instruction. */
+static void leave_handlers(int flags)
+{
+	static char stack[1 << 16];
+	stack_t s = { .ss_sp = stack, .ss_size = sizeof(stack) };
+	struct sigaction act = { .sa_handler = leave_handler, .sa_flags = flags };
+	struct itimerval often = { { 0, 300 }, { 0, 300 } }, never = { { 0, 0 }, { 0, 0 } };
+
+	CHECK(!sigaltstack(&s, NULL));
+	CHECK(!sigaction(SIGALRM, &act, NULL));
+	handled = 0;
+	if (!sigsetjmp(signal_landing, 1))
+		CHECK(!setitimer(ITIMER_REAL, &often, NULL));
+	while (handled < LANDINGS)
+		call_outer();
+	CHECK(!setitimer(ITIMER_REAL, &never, NULL));
+}
+
+static void run_landings_of_signals(void)
+{
+	PROBE(root);
+	leave_handlers(0);
+	leave_handlers(SA_ONSTACK);
+	for (int i = 0; i < 1000; i++)
+		call_deep(100);
 }
 
 static void run_signals_here(void)
@@ -241,6 +288,8 @@ static const struct scenario {
 } scenarios[] = {
 	{ "calls", run_calls },
 	{ "longjmp", run_longjmp },
+	{ "landings", run_landings },
+	{ "landings of signals", run_landings_of_signals },
 	{ "deep", run_deep },
 	{ "signals", run_signals_here },
 	{ "altstack", run_signals_altstack },

@@ -123,6 +123,26 @@ static void test_longjmp(void **state)
 	recorded_release(&r);
 }
 
+/* A call that longjmp() left ends before the next one from the same place, and takes no room any more. */
+static void test_landings(void **state)
+{
+	struct recorded r = record_well("landings");
+
+	(void)state;
+#ifndef __x86_64__
+	skip();
+#endif
+	assert_int_equal(count_calls(r.t, "jumper"), LANDINGS);
+	for (size_t i = 1; i < LANDINGS; i++)
+		assert_true(find_call(r.t, "jumper", i - 1)->end_ns <= find_call(r.t, "jumper", i)->start_ns);
+	assert_int_equal(count_calls(r.t, "leaf"), 1);
+	recorded_release(&r);
+	r = record_well_in("landings of signals", 256 << 20);
+	assert_int_equal(count_calls(r.t, "handler"), 2 * LANDINGS);
+	assert_int_equal(count_calls(r.t, "deep"), 1000 * 101);
+	recorded_release(&r);
+}
+
 static void test_deep(void **state)
 {
 	struct recorded r = record_well("deep");
@@ -528,7 +548,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calls), cmocka_unit_test(test_levels),
-		cmocka_unit_test(test_longjmp), cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_longjmp), cmocka_unit_test(test_landings), cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_signals), cmocka_unit_test(test_fork),
 		cmocka_unit_test(test_outlived), cmocka_unit_test(test_exec), cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_flood), cmocka_unit_test(test_plugin),
