@@ -24,10 +24,10 @@ REAL_NEEDS(pthread_rwlock_trywrlock);
 REAL_NEEDS(pthread_spin_trylock);
 REAL_NEEDS(sem_trywait);
 
-/* The C library checks the time-out before it checks these locks. */
+/* The C library checks the time-out before it checks these locks; what none at all means, it decides. */
 static bool is_time(const struct timespec *t)
 {
-	return t->tv_nsec >= 0 && t->tv_nsec < 1000000000;
+	return t && t->tv_nsec >= 0 && t->tv_nsec < 1000000000;
 }
 
 /* ... and at the clock. */

@@ -242,6 +242,29 @@ static void check_rwlock(void)
 	SAY(pthread_rwlock_destroy(&l));
 }
 
+/* No time at all: what the C library makes of it, be it a crash. */
+static void check_no_time(void)
+{
+	const struct timespec *volatile none = NULL;
+	pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
+	int status = 0, r = 0;
+	pid_t pid;
+
+	puts("-- no time");
+	for (int i = 0; i < 4; i++) {
+		fflush(stdout);
+		pid = fork();
+		if (!pid) {
+			r = i == 0 ? pthread_rwlock_timedrdlock(&l, none) : i == 1 ? pthread_rwlock_timedwrlock(&l, none) :
+			    i == 2 ? pthread_rwlock_clockrdlock(&l, CLOCK_MONOTONIC, none) :
+				     pthread_rwlock_clockwrlock(&l, CLOCK_REALTIME, none);
+			_exit(r);
+		}
+		waitpid(pid, &status, 0);
+		printf("%d: %x\n", i, (unsigned int)status & 0xff7f);
+	}
+}
+
 static pthread_mutex_t cond_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static sem_t sem;
@@ -562,6 +585,7 @@ int main(void)
 	check_robust(PTHREAD_MUTEX_ERRORCHECK);
 	check_robust_process();
 	check_rwlock();
+	check_no_time();
 	check_cond();
 	check_sem();
 	check_cancel();
