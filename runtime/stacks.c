@@ -23,7 +23,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include "runtime/rules/permit.h"
@@ -324,7 +323,7 @@ static struct stack *take_over(struct stack *old)
 static uint32_t kernel_tid_of(struct stacks *t)
 {
 	if (!t->kernel_tid)
-		t->kernel_tid = (uint32_t)syscall(SYS_gettid);
+		t->kernel_tid = thread_tid();
 	return t->kernel_tid;
 }
 

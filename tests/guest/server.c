@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * server.c - a small server that restricts itself, and then serves: threads, a lock, a pipe, memory, sleeps.
+ * server.c - a small server that restricts itself, and then serves: threads, a lock, a pipe, memory, sleeps, a fiber.
  *
  *	server				serves
  *	server prctl:FILE		under a filter that permits the numbers in FILE and kills for others
@@ -23,6 +23,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -67,6 +68,31 @@ static void *serve_pipe(void *arg)
 	while (read(ends[0], &c, 1) == 1)
 		request((unsigned char)c);
 	return NULL;
+}
+
+static ucontext_t here, there;
+
+static void serve_fiber(void)
+{
+	for (unsigned int i = 0; i < 4; i++) {
+		request(i);
+		swapcontext(&there, &here);
+	}
+}
+
+static void serve_on_fiber(void)
+{
+	static char stack[64 << 10];
+
+	if (getcontext(&there))
+		exit(6);
+	there.uc_stack.ss_sp = stack;
+	there.uc_stack.ss_size = sizeof(stack);
+	makecontext(&there, serve_fiber, 0);
+	for (unsigned int i = 0; i < 4; i++) {
+		request(i);
+		swapcontext(&here, &there);
+	}
 }
 
 static const struct timespec moment = { 0, 1000000 };
@@ -215,6 +241,7 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		forbid(argv[1]);
 	by_instruction(SYS_getuid, 0, 0, 0);	/* tests/guest/under.c: from here on */
+	serve_on_fiber();
 	r = serve_all();
 	printf("served %u, %d\n", sum, r);
 	return r;
