@@ -29,6 +29,7 @@
 #include "runtime/process.h"
 #include "runtime/rules/limits.h"
 #include "runtime/rules/permit.h"
+#include "runtime/rules/uncancelled.h"
 #include "runtime/shared/invitation.h"
 #include "runtime/thread.h"
 #include "runtime/units.h"
@@ -339,6 +340,7 @@ static bool prepare(void)
 
 static bool attach(const char *path)
 {
+	UNCANCELLED;
 	const struct arena_map *a = prepare() && !process.apart && path && *path ? map_arena(path) : NULL;
 
 	if (!a)
@@ -434,6 +436,7 @@ bool process_reopen(void)
 
 void process_starved(const struct arena_map *a)
 {
+	UNCANCELLED;
 	int saved_errno = errno, fd;
 	struct timespec now;
 

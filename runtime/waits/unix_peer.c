@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "runtime/rules/permit.h"
+#include "runtime/rules/uncancelled.h"
 #include "runtime/waits/unix_peer.h"
 #include "runtime/wrappers/real.h"
 
@@ -71,6 +72,7 @@ uint64_t unix_peer(uint64_t inode)
 		struct nlmsghdr head;
 		char bytes[512];
 	} answer;
+	UNCANCELLED;
 	ssize_t len = -1;
 	int fd;
 

@@ -201,4 +201,55 @@ whole later
 touch measure stop
 wait_until test ! -d /proc/$server
 grep -q server out && pass || fail "the server did not end"
+
+# ---- a thread that was cancelled and comes to no point of cancellation: the recording is none ----
+cat >cancelled.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+#include <vprof.h>
+
+static int stop;
+
+static void *work(void *arg)
+{
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+		VPROF_BEGIN("request", 1);
+		for (volatile int i = 0; i < 20000; i++)
+			;
+		VPROF_END("request", 1);
+	}
+	return arg;
+}
+
+int main(void)
+{
+	pthread_t thread;
+	void *result;
+	char byte;
+
+	pthread_create(&thread, NULL, work, NULL);
+	pthread_cancel(thread);
+	puts("ready");
+	fflush(stdout);
+	if (read(0, &byte, 1) < 0)
+		return 1;
+	stop = 1;
+	pthread_join(thread, &result);
+	puts(result == PTHREAD_CANCELED ? "cancelled" : "went on");
+	return 0;
+}
+END
+expect 0 "$VPROF" build --functions all -- cc -O1 -o cancelled cancelled.c -lpthread
+mkfifo input
+sleep 60 >input &
+writer=$!
+./cancelled <input >out &
+server=$!
+wait_until grep -q ready out
+expect 0 "$VPROF" record -o cancelled -p $server --duration 1s
+says "intervals of 'request'"
+kill $writer
+wait $server
+grep -q "went on" out && pass || fail "it was cancelled by the recording"
 finish
