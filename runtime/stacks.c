@@ -463,7 +463,10 @@ bool stacks_find_at(unsigned long address, uint64_t ticks)
 			vprof_self.gate = 0;
 			return false;
 		}
+		/* The C library's functions that it calls may be the program's own, with a probe that would lead here again. */
+		thread_self.busy = 1;
 		measure_own(t, address);
+		thread_self.busy = 0;
 		t->current = &t->own;
 		t->own.on = t;
 		t->own.gate = vprof_self.gate;

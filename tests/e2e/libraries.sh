@@ -122,4 +122,29 @@ sed '/STREAM_WRAPPERS(X)/d; /_ALIASES(X)/,$d' "$top/runtime/wrappers/wrappers.h"
 	sed -n 's/^\tX([^,]*, \([a-z0-9_]*\),.*/\1/p' | sort >wrapped
 diff listed wrapped && [ -s wrapped ] && pass || fail "the tables and runtime/wrappers/wrappers.h differ"
 
+# A program with functions of the C library of its own, probes in them: what the runtime itself calls leads to them.
+cat >own.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int cnt;
+pid_t getpid(void) { __atomic_add_fetch(&cnt, 1, __ATOMIC_RELAXED); return (pid_t)syscall(SYS_getpid); }
+__attribute__((noinline)) static void request(void) { cnt++; }
+static void *work(void *arg) { request(); return arg; }
+int main(void)
+{
+	pthread_t t;
+
+	request();
+	if (pthread_create(&t, NULL, work, NULL) || pthread_join(t, NULL))
+		return 1;
+	puts("done");
+	return 0;
+}
+END
+expect 0 "$VPROF" build --functions all -- gcc -O1 -pthread own.c -o own
+expect 0 "$VPROF" record -- ./own
+says done "2 intervals of 'request'"
+
 finish
