@@ -26,8 +26,8 @@ static enum words words_of(const struct option_desc *o)
 {
 	if (strstr(o->arg_name, "RUN"))
 		return WORDS_RUNS;
-	if (strstr(o->arg_name, "FUNC") || strcmp(o->long_name, "functions") == 0 || strcmp(o->long_name, "above") == 0 ||
-	    strcmp(o->long_name, "below") == 0)
+	if (strstr(o->arg_name, "FUNC") || strcmp(o->arg_name, "LOC") == 0 || strcmp(o->arg_name, "PLACE") == 0 ||
+	    strcmp(o->long_name, "functions") == 0)
 		return WORDS_FUNCTIONS;
 	return strcmp(o->long_name, "interval") == 0 ? WORDS_INTERVALS : WORDS_FILES;
 }
@@ -59,13 +59,40 @@ static void put_commands(const char *before)
 		printf("%s%s", i ? before : "", commands[i]->name);
 }
 
+/* source is no row of the table: it has no run and no formats. */
 static void put_views(void)
 {
 	for (size_t i = 0; i < report_view_cnt; i++)
-		printf("%s%s", i ? " " : "", report_views[i]->name);
+		printf("%s ", report_views[i]->name);
+	printf("source");
+}
+
+/* The next word is the option's value. */
+static bool takes_word(const struct option_desc *o)
+{
+	return o->type != OPT_FLAG && o->type != OPT_OPTIONAL;
 }
 
 /* ---- bash ---- */
+
+/* "show:--format|show:-k) ...": steps over the value, also where bash has split --format=json. */
+static void put_bash_values(const struct cmd *c)
+{
+	bool any = false;
+
+	for (const struct option_desc *o = cmd_options(c); o && o->help; o++) {
+		if (!takes_word(o))
+			continue;
+		printf("%s", any ? "|" : "\t\t");
+		any = true;
+		if (o->long_name)
+			printf("%s:--%s", c->name, o->long_name);
+		if (o->short_name)
+			printf("%s%s:-%c", o->long_name ? "|" : "", c->name, o->short_name);
+	}
+	if (any)
+		printf(") ((i++)); [ \"${COMP_WORDS[i]}\" != = ] || ((i++));;\n");
+}
 
 static void put_bash_command(const struct cmd *c)
 {
@@ -77,18 +104,21 @@ static void put_bash_command(const struct cmd *c)
 			printf(" --%s", x->long_name);
 	printf("'\n\t\tcase $prev in\n");
 	for (const struct option_desc *x = o; x && x->help; x++) {
-		if (!x->long_name || x->type == OPT_FLAG || x->type == OPT_OPTIONAL)
+		if (!x->long_name || !takes_word(x))
 			continue;
+		printf("\t\t--%s", x->long_name);
+		if (x->short_name)
+			printf("|-%c", x->short_name);
 		if (words_of(x) == WORDS_FILES)
-			printf("\t\t--%s) values=files;;\n", x->long_name);
+			printf(") values=files;;\n");
 		else
-			printf("\t\t--%s) values=$(%s);;\n", x->long_name, askers[words_of(x)]);
+			printf(") values=$(%s);;\n", askers[words_of(x)]);
 	}
 	printf("\t\tesac\n");
 	if (strcmp(c->name, "show") == 0) {
 		printf("\t\twords='");
 		put_views();
-		printf("'\n\t\t[ -z \"$word\" ] || words=$(_vprof_runs);;\n");
+		printf("'\n\t\tcase $word in '') ;; source) words=$(_vprof_functions);; *) words=$(_vprof_runs);; esac;;\n");
 	} else {
 		printf("\t\twords=%s;;\n", takes_runs(c) ? "$(_vprof_runs)" : "");
 	}
@@ -100,12 +130,15 @@ static void put_bash(void)
 	printf("_vprof() {\n"
 	       "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= word= options= values= words= i\n"
 	       "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
-	       "\t\tcase ${COMP_WORDS[i]} in\n"
-	       "\t\t--) compopt -o default; COMPREPLY=($(compgen -c -- \"$cur\")); return;;\n"
-	       "\t\t-d) ((i++));;\n"
-	       "\t\t-*) ;;\n"
+	       "\t\tcase $command:${COMP_WORDS[i]} in\n"
+	       "\t\t*:--) compopt -o default; COMPREPLY=($(compgen -c -- \"$cur\")); return;;\n"
+	       "\t\t*:-d) ((i++));;\n");
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		put_bash_values(commands[i]);
+	printf("\t\t*:-*) ;;\n"
 	       "\t\t*) if [ -z \"$command\" ]; then command=${COMP_WORDS[i]}; elif [ -z \"$word\" ]; then word=${COMP_WORDS[i]}; fi;;\n"
 	       "\t\tesac\n\tdone\n"
+	       "\t[ \"$prev\" != = ] || prev=${COMP_WORDS[COMP_CWORD-2]}\n"
 	       "\t[ \"$prev\" != -d ] || { COMPREPLY=($(compgen -d -- \"$cur\")); return; }\n"
 	       "\tcase $command in\n\t'') words='help ");
 	put_commands(" ");
@@ -165,6 +198,7 @@ static void put_zsh(void)
 	printf("_vprof_of_runs() { local -a list; list=(${(f)\"$(_vprof_runs)\"}); compadd -a list; }\n"
 	       "_vprof_of_functions() { local -a list; list=(${(f)\"$(_vprof_functions)\"}); compadd -a list; }\n"
 	       "_vprof_of_intervals() { local -a list; list=(${(f)\"$(_vprof_intervals)\"}); compadd -a list; }\n"
+	       "_vprof_of_view() { if (( ${words[(I)source]} )); then _vprof_of_functions; else _vprof_of_runs; fi; }\n"
 	       "_vprof() {\n\tlocal state line\n\t_arguments -C '-d[data directory]:directory:_files -/' '--help' '--no-pager' '--version' "
 	       "'1:command:(help ");
 	put_commands(" ");
@@ -178,7 +212,7 @@ static void put_zsh(void)
 		if (strcmp(c->name, "show") == 0) {
 			printf(" \\\n\t\t\t'1:view:(");
 			put_views();
-			printf(")' '2:run:_vprof_of_runs'");
+			printf(")' '2:run:_vprof_of_view'");
 		} else {
 			printf(" \\\n\t\t\t'*:word:%s'", takes_runs(c) ? "_vprof_of_runs" : "_files");
 		}
@@ -206,7 +240,7 @@ static void put_fish_option(const struct cmd *c, const struct option_desc *o)
 		printf(" -s %c", o->short_name);
 	if (o->long_name)
 		printf(" -l %s", o->long_name);
-	if (o->type != OPT_FLAG && o->type != OPT_OPTIONAL) {
+	if (takes_word(o)) {
 		printf(" -r");
 		if (o->long_name && words_of(o) != WORDS_FILES)
 			printf(" -f -a '%s'", lists[words_of(o)]);
@@ -237,7 +271,7 @@ static void put_fish(void)
 	}
 	printf("complete -c vprof -n '__fish_seen_subcommand_from show' -f -a '");
 	put_views();
-	printf("'\n");
+	printf("'\ncomplete -c vprof -n '__fish_seen_subcommand_from source' -f -a '(__vprof_functions)'\n");
 }
 
 /* ---- the command ---- */

@@ -55,6 +55,23 @@ complete_ vprof show variance; offers 'variance-tree '
 complete_ vprof show factors ba; offers 'base base.1 base.2 '
 complete_ vprof diff base o; offers 'other '
 complete_ vprof show factors --interval ''; offers 'r '
+# The value of an option is no view.
+complete_ vprof show --format json variance; offers 'variance-tree '
+complete_ vprof show --format = json -k 3 variance; offers 'variance-tree '
+complete_ vprof show --no-pager factors ba; offers 'base base.1 base.2 '
+complete_ vprof show --interval = ''; offers 'r '
+complete_ vprof show sour; offers 'source '
 complete_ vprof record -- ech; grep -q 'echo' .out && pass || fail 'after -- it is the user'"'"'s command'
 complete_ vprof help dif; offers 'diff '
+
+# Functions of the last build.
+printf 'int flush_it(void) { return 0; }\nint main(void) { return flush_it(); }\n' >p.c
+expect 0 vprof build --functions all -- cc -o p p.c
+complete_ vprof show source flu; offers 'flush_it '
+complete_ vprof annotate --start flu; offers 'flush_it '
+complete_ vprof export -o p.; offers 'p.c '
+for shell in zsh fish; do
+	grep -q 'warnings.* source[) '"'"']' $shell.script && grep -q "source.*_vprof_\(of_\)\{0,1\}functions" $shell.script && pass ||
+		fail "$shell: show source FUNCTION is missing"
+done
 finish
