@@ -179,10 +179,15 @@ static int read_findings_for(struct material *m, const char *run, struct diag *r
 /* The functions of the build; or, with a graph, those of a run, if one was given or the latest was imported. */
 static int read_project(struct material *m, const char *run, struct diag *reterr)
 {
-	int r = find_run(m, run, false, reterr);
+	bool of_build = (m->view->needs & NEEDS_CALL_GRAPH) && !run;	/* unless the latest run was imported */
+	int r = of_build ? shown_run_latest(m->store, &m->run, reterr) : find_run(m, run, false, reterr);
 	_cleanup_(config_release) struct config config = { 0 };
 	bool imported = m->run.source && strcmp(m->run.source, "import") == 0;
 
+	if (r == 0 && of_build && imported) {
+		run_release(&m->run);
+		r = find_run(m, run, false, reterr);
+	}
 	if (r < 0 && (run || r != -ENOENT))
 		return r;
 	if ((m->view->needs & NEEDS_CALL_GRAPH) && (run || imported)) {

@@ -24,7 +24,7 @@ static const struct run *latest(const runs *list, bool of_intervals)
 	return NULL;
 }
 
-int shown_run_find(struct store *s, const char *text, bool of_intervals, struct run *ret, struct diag *reterr)
+static int find(struct store *s, const char *text, bool of_intervals, bool tells, struct run *ret, struct diag *reterr)
 {
 	_cleanup_(runs_release) runs list = { NULL, 0, 0 };
 	_cleanup_(freep) char *number = NULL;
@@ -38,9 +38,19 @@ int shown_run_find(struct store *s, const char *text, bool of_intervals, struct 
 	number = found ? xasprintf("%" PRIu32, found->number) : NULL;
 	r = run_find(s, number ? number : text, ret, reterr);
 	last = list.cnt ? &list.items[list.cnt - 1] : NULL;
-	if (r == 0 && number && ret->number != last->number)
+	if (tells && r == 0 && number && ret->number != last->number)
 		note_line("run %" PRIu32 " (%s) has no results%s; this is run %" PRIu32, last->number,
 			  last->status == RUN_ANALYSED ? "its command failed" : run_status_name(last->status),
 			  last->status == RUN_ANALYSED ? " about intervals" : "", ret->number);
 	return r;
+}
+
+int shown_run_find(struct store *s, const char *text, bool of_intervals, struct run *ret, struct diag *reterr)
+{
+	return find(s, text, of_intervals, true, ret, reterr);
+}
+
+int shown_run_latest(struct store *s, struct run *ret, struct diag *reterr)
+{
+	return find(s, NULL, false, false, ret, reterr);
 }

@@ -13,4 +13,7 @@
  */
 int shown_run_find(struct store *s, const char *text, bool of_intervals, struct run *ret, struct diag *reterr);
 
+/* The latest that has results, without a note: for what may not be about that run at all. */
+int shown_run_latest(struct store *s, struct run *ret, struct diag *reterr);
+
 #endif

@@ -155,6 +155,13 @@ expect 5 "$VPROF" analyze good
 cp whole.vpt "$run/trace.vpt"
 expect 0 "$VPROF" analyze good
 
+# The call graph is that of the last build, and about no run.
+expect 4 "$VPROF" record -- true
+expect 0 "$VPROF" show summary
+says "this is run"
+expect 0 "$VPROF" show call-graph
+grep -q "this is run" .err && fail "show call-graph says which run it is about: $(cat .err)" || pass
+
 # The output cannot be written; nobody reads it.
 "$VPROF" show runs >/dev/full 2>err
 status=$?
