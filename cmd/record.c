@@ -76,7 +76,8 @@ static int take_stacks(struct record_options *o)
 	o->samples_hz = o->stacks ? (unsigned)hz : 0;
 	if (o->stacks && o->kernel == KERNEL_MODE_OFF)
 		return fail_now(EXIT_USAGE, "vprof record --kernel --stacks",
-				"record: --stacks needs the kernel recorder, which is off without --kernel");
+				"record: %s needs the kernel recorder, which is off without --kernel",
+				arg_stacks ? "--stacks" : "--samples");
 	return EXIT_DONE;
 }
 

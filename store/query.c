@@ -61,7 +61,7 @@ static void finalizep(sqlite3_stmt **st)
 static int refuse(struct diag *reterr, const char *why)
 {
 	diag_set(reterr, EXIT_USAGE, -EINVAL, "cannot run the query: %s", why);
-	return diag_remedy(reterr, -EINVAL, "vprof sql \"SELECT name, sql FROM sqlite_schema\""
+	return diag_remedy(reterr, -EINVAL, "vprof sql --format csv \"SELECT sql FROM sqlite_schema\""
 			   " prints the tables");
 }
 

@@ -15,6 +15,7 @@
 #include "project/config/config.h"
 #include "project/config/locate.h"
 #include "project/runs/project.h"
+#include "report/style.h"
 #include "store/store.h"
 
 #define MIB ((uint64_t)1 << 20)
@@ -100,11 +101,11 @@ static void tell_functions(struct diagnosis *d, const units *list)
 
 	units_count(list, &functions, &probed);
 	if (probed)
-		diagnosis_add(d, "build", DIAGNOSIS_OK, NULL, "%zu units, %zu functions, %zu of them probed",
-			      list->cnt, functions, probed);
+		diagnosis_add(d, "build", DIAGNOSIS_OK, NULL, "%zu unit%s, %zu function%s, %zu of them probed",
+			      list->cnt, plural(list->cnt), functions, plural(functions), probed);
 	else
 		diagnosis_add(d, "build", DIAGNOSIS_WARNING, "vprof build --functions NAME,NAME; or vprof iterate",
-			      "no function of %zu units carries a probe", list->cnt);
+			      "no function of %zu unit%s carries a probe", list->cnt, plural(list->cnt));
 }
 
 static void check_build(struct diagnosis *d)

@@ -155,12 +155,18 @@ expect 5 "$VPROF" analyze good
 cp whole.vpt "$run/trace.vpt"
 expect 0 "$VPROF" analyze good
 
-# The call graph is that of the last build, and about no run.
+# The call graph is that of the last build, and about no run; a remedy can be followed as it stands.
 expect 4 "$VPROF" record -- true
 expect 0 "$VPROF" show summary
 says "this is run"
 expect 0 "$VPROF" show call-graph
 grep -q "this is run" .err && fail "show call-graph says which run it is about: $(cat .err)" || pass
+expect 2 "$VPROF" record --samples 100 -- true
+says "--samples needs the kernel recorder"
+expect 2 "$VPROF" sql SELEC
+remedy=$(sed -n 's/^  → vprof \(.*\) prints the tables$/\1/p' .err)
+eval "\"\$VPROF\" $remedy" >.out 2>.err && grep -q "^	number		INTEGER PRIMARY KEY,	-- from 1" .out && pass ||
+	fail "the remedy '$remedy' prints no tables with their comments: $(cat .out .err)"
 
 # The output cannot be written; nobody reads it.
 "$VPROF" show runs >/dev/full 2>err
