@@ -50,6 +50,11 @@ for golden in tree cross_hedge cross_many holder_waits_for_disk timed_out droppe
 	case $? in 0 | 3) pass ;; *) fail "import of $golden: $(cat .out)" ;; esac	# 3: no interval was completed
 	every_view "$golden" "$golden"
 done
+# Threads without a name, and long enough for a sample.
+printf 'vprof-tuples 1\ninterval 1 r 1 0 1 5000000\nsegment 1 1 0 5000000 running\n' >nameless.tuples
+expect 0 "$VPROF" import --from tuples nameless.tuples -o nameless
+every_view nameless nameless
+grep -q '"thread": null' documents/nameless-samples.json && pass || fail "the sampled thread has a name"
 document diff diff tree tree --gate 'p99>+10%'
 document diff-plain diff tree tree
 document sql sql "SELECT number, name, started_ns / 2.0, NULL FROM run"
@@ -67,6 +72,18 @@ document demos demo --list
 document source show source handle_request
 cd ..
 
+# Not every class of wait is in a document here: arrived, busy, handed-over and parked need the kernel's side.
+{
+	sed -n '/^#define TRACE_STATES/,/^$/s/.*X(.*"\(.*\)").*/\1/p' "$top/trace/model.h"
+	sed -n '/^#define WAIT_CLASSES/,/^$/s/.*X(.*"\(.*\)").*/\1/p' "$top/trace/wait_classes.h"
+} | sort >classes
+[ "$(grep -cxE 'running|lock|parked' classes)" = 3 ] && pass || fail "the classes of waits: $(cat classes)"
+for list in state wait; do
+	python3 -c 'import json, sys
+for name in json.load(open(sys.argv[1]))["$defs"][sys.argv[2]]["enum"]:
+	if name:
+		print(name)' "$schemas/common.json" $list | sort | diff classes - >.out && pass || fail "common.json, $list: $(cat .out)"
+done
 python3 "$validate" "$schemas" documents/*.json >.out 2>&1 && pass || fail "documents and schemas: $(cat .out)"
 cat .out
 # The validator notices mistakes in schemas and documents.
