@@ -338,7 +338,7 @@ static const struct option_desc look_options[] = {
 	  "with --end, for what is no request on a socket: intervals begin as the program calls this function; FUNCTION, FILE:FUNCTION, "
 	  "FUNCTION@return, usdt:PROVIDER:NAME" },
 	{ 0, "end", "PLACE", OPT_STR, &arg_end, "... and end as this one returns (FUNCTION@entry: as it is called)" },
-	{ 0, "key", "argN", OPT_STR, &arg_key, "what makes one of them: this argument of both (default: the thread)" },
+	{ 0, "key", "argN", OPT_STR, &arg_key, "a start and an end with the same value of this argument belong together (default: those on one thread)" },
 	{ 0, "samples", "HZ", OPT_STR, &arg_samples, "sample running threads at HZ per CPU (default 997; 0: off)" },
 	{ 'o', "output", "NAME", OPT_STR, &arg_output, "name the run, in addition to its number" },
 	{ 0, "format", "FORMAT", OPT_STR, &arg_format, "text (default) or json" },

@@ -431,7 +431,7 @@ static const struct option_desc record_options[] = {
 	  "with --end: the same for what is no request on a socket: intervals begin as the program calls this function; FUNCTION, "
 	  "FILE:FUNCTION, FUNCTION@return, usdt:PROVIDER:NAME" },
 	{ 0, "end", "PLACE", OPT_STR, &arg_end, "... and end as this one returns (FUNCTION@entry: as it is called)" },
-	{ 0, "key", "argN", OPT_STR, &arg_key, "what makes one of them: this argument of both (default: the thread)" },
+	{ 0, "key", "argN", OPT_STR, &arg_key, "a start and an end with the same value of this argument belong together (default: those on one thread)" },
 	{ 0, "order", NULL, OPT_FLAG, &arg_order,
 	  "record every taking and release of a lock, also those that no thread waits for: vprof causal --predict then replays who would "
 	  "wait for whom after a change" },
