@@ -313,7 +313,8 @@ static int run_command(const struct launcher_options *o, const struct command *c
 static void leave_alone(struct command *c)
 {
 	if (c->kind == COMMAND_COMPILE_LINK && !c->foreign && product_names_other_files(&c->words))
-		c->foreign = "the command compiles and links at once, and names files after the program (--coverage, -gsplit-dwarf ...)";
+		c->foreign = c->untouchable ? c->untouchable :
+			     "the command compiles and links at once, and names files after the program (--coverage, -gsplit-dwarf ...)";
 }
 
 /* Returns true in the worker, false in the one after a crash. */
