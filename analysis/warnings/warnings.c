@@ -530,10 +530,10 @@ void warn(const struct analysis *a, const struct counted_intervals *counted, con
 			      "intervals are too narrow, run several times as long");
 	if (s->dropped_bad_path > 0)
 		findings_warn(a->f, "bad-path",
-			      "%" PRIu64 " intervals were left out because their critical path does "
-			      "not add up to their latency: the trace contradicts itself there; check "
+			      "%" PRIu64 " interval%s left out because the critical path does not add up to the latency: "
+			      "the trace contradicts itself there, or it is too long for exact sums; check "
 			      "imported data, and report a recorded run with vprof export --format tuples",
-			      s->dropped_bad_path);
+			      s->dropped_bad_path, s->dropped_bad_path == 1 ? " was" : "s were");
 	warn_losses(a);
 	warn_holes(a, lives);
 	warn_cut_off(a, lives);
