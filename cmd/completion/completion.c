@@ -256,6 +256,11 @@ static void put_fish(void)
 	       "function __vprof_runs\n\t" ASK_RUNS "\nend\n"
 	       "function __vprof_functions\n\t" ASK_FUNCTIONS "\nend\n"
 	       "function __vprof_intervals\n\t" ASK_INTERVALS "\nend\n");
+	printf("complete -c vprof -n __fish_use_subcommand -s d -r -f -a '(__fish_complete_directories)' -d 'data directory'\n"
+	       "complete -c vprof -n __fish_use_subcommand -l no-pager -d 'print on the terminal itself'\n"
+	       "complete -c vprof -n __fish_use_subcommand -l version -d 'print the version'\n"
+	       "complete -c vprof -l help -d 'print what the command takes'\n"
+	       "complete -c vprof -n __fish_use_subcommand -f -a help -d 'explain a command, or a word that vprof prints'\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		printf("complete -c vprof -n __fish_use_subcommand -f -a %s -d '", commands[i]->name);
 		put_fish_text(commands[i]->summary);

@@ -24,6 +24,9 @@ for shell in bash zsh fish; do
 			grep -qE -e "(--|-l )$option([]=[' ]|\$)" .options || fail "$shell: $command --$option is missing"
 		done
 	done
+	for word in help no-pager version; do
+		grep -qE -e "(--|-l |-a |[ '(])$word\\b" $shell.script || fail "$shell: $word is missing"
+	done
 	if command -v $shell >/dev/null 2>&1; then
 		$shell -n $shell.script >.out 2>&1 && pass || fail "$shell does not take its script: $(cat .out)"
 	else
