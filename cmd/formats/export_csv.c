@@ -2,8 +2,8 @@
 /*
  * export_csv.c - `vprof export --format csv`: "interval,part,nanoseconds", a row for each part of each interval.
  *
- * Parts are the functions' own running times ("log_append") and their waits by class ("wait:lock in log_append") on the critical
- * path; they add up to the interval's latency.
+ * Parts are the functions' own running times ("log_append") and their waits by class ("wait:sleep in flush_log") on the critical
+ * path, where what another thread did stands in place of the wait for it; they add up to the interval's latency.
  */
 #include <errno.h>
 #include <inttypes.h>
