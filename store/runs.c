@@ -7,7 +7,6 @@
  * in one transaction together with its directory: two `vprof record` at once get two runs, and
  * a directory that is there already is never written into.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -89,9 +88,6 @@ static const char *taken_for(const char *name)
 		return "it is that of a digest's file";
 	if (*name == '-')
 		return "it would be taken for an option";
-	for (const char *c = name; *c; c++)
-		if (iscntrl((unsigned char)*c))
-			return "it has a control character";
 	return NULL;
 }
 
@@ -101,7 +97,7 @@ static char *other_name(const char *name)
 	char *other = xasprintf("run-%s", strcmp(name, "-") == 0 ? "" : name);
 
 	for (char *c = other; *c; c++)
-		if (*c == ',' || iscntrl((unsigned char)*c) || strcmp(c, ".vpd") == 0)
+		if (*c == ',' || strcmp(c, ".vpd") == 0)
 			*c = '-';
 	return other;
 }
