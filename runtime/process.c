@@ -267,7 +267,7 @@ void process_introduce(void)
 }
 
 /* The parent's side of a fork logs the child before it exists, so that the edge has a start. */
-static void before_fork(void)
+void process_before_fork(void)
 {
 	fork_serial = 0;
 	if (!thread_ready())
@@ -277,7 +277,7 @@ static void before_fork(void)
 	THREAD_LOG(EVENT_CREATE, clock_ticks(), fork_serial);
 }
 
-static void in_fork_child(void)
+void process_in_child(void)
 {
 	int now = ATTACH_NOW;		/* another thread was attaching */
 
@@ -332,7 +332,7 @@ static bool prepare(void)
 	memcpy(process.name, started.name, sizeof(process.name));
 	vprof_door.filter_cnt = started.filters;
 	watch_forks();
-	pthread_atfork(before_fork, NULL, in_fork_child);
+	pthread_atfork(process_before_fork, NULL, process_in_child);
 	calls_prepare();
 	jump_prepare();
 	return prepared = true;

@@ -65,6 +65,10 @@ static inline bool process_is_invited(void)
 /* The child of a fork: takes new identities.  serial: its only thread's, 0 for a fresh one. */
 void process_forked(uint64_t serial);
 
+/* Around a fork: fork() calls both itself; ways past its handlers (_Fork(), a system call of the program's own) by a wrapper. */
+void process_before_fork(void);
+void process_in_child(void);
+
 /* Logs where this process comes from, once. */
 void process_introduce(void);
 

@@ -246,3 +246,15 @@ int vprof_w_pclose(FILE *stream)
 	WAITING wait = wait_for_process(0);
 	return real.pclose(stream);
 }
+
+/* fork() without its handlers. */
+pid_t vprof_w__Fork(void)
+{
+	pid_t pid;
+
+	process_before_fork();
+	pid = real._Fork();
+	if (!pid)
+		process_in_child();
+	return pid;
+}

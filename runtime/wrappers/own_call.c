@@ -6,6 +6,7 @@
  * parts, not the wrappers.
  */
 #include <errno.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include "runtime/rules/readable.h"
 #include "runtime/waits/signals.h"
@@ -17,6 +18,7 @@
 REAL_NEEDS(syscall);
 
 enum { GETEVENTS = 1 };			/* linux/io_uring.h is not everywhere */
+enum { CALL_CLONE3 = 435, CLONE3_BYTES = 64, CLONE3_STACK = 5 };
 
 #define READS(X)	X(read) X(readv) X(recvfrom) X(recvmsg) X(accept) X(accept4)
 #define WRITES(X)	X(write) X(writev) X(sendto) X(sendmsg)
@@ -204,11 +206,43 @@ static long by_library(const struct own_call *c)
 	return r < 0 ? -errno : r;
 }
 
+/* Whether the call may return in a new process, on a copy of this stack. */
+static bool forks(long number, long first, long second)
+{
+	const uint64_t *args = (const uint64_t *)first;		/* struct clone_args */
+
+	switch (number) {
+#ifdef SYS_fork
+	case SYS_fork:
+		return true;
+#endif
+	case SYS_clone:
+		return !(first & CLONE_VM) && !second;
+	case CALL_CLONE3:
+		return (unsigned long)second >= CLONE3_BYTES && readable(args, CLONE3_BYTES) && !(args[0] & CLONE_VM) && !args[CLONE3_STACK];
+	}
+	return false;
+}
+
+static long fork_by(const struct own_call *c)
+{
+	const long *a = c->a;
+	long r;
+
+	process_before_fork();
+	r = real.syscall(c->number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (!r)
+		process_in_child();
+	return r;
+}
+
 long vprof_w_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	const struct own_call call = { .number = number, .a = { a, b, c, d, e, f }, .caller = CALLER };
 	long r;
 
+	if (forks(number, a, b))
+		return fork_by(&call);
 	if (!own_call_counts(number))
 		return real.syscall(number, a, b, c, d, e, f);
 	r = own_call(&call, by_library);

@@ -473,7 +473,8 @@
 #define OTHER_ALIASES(X)									\
 	X(int, lockf64, (int fd, int op, off64_t len), (fd, op, len))				\
 	X(int, fcntl64, (int fd, int op, long arg), (fd, op, arg))				\
-	X(void *, dlsym, (void *library, const char *name), (library, name))
+	X(void *, dlsym, (void *library, const char *name), (library, name))			\
+	X(pid_t, _Fork, (void), ())
 
 #define ALIAS_WRAPPERS(X)									\
 	READ_ALIASES(X) READ_PARTS_ALIASES(X) WRITE_PARTS_ALIASES(X) RECEIVE_ALIASES(X)		\

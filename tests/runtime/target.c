@@ -204,6 +204,29 @@ static void run_fork(void)
 	call_outer();
 }
 
+static pid_t fork_in(int way)
+{
+	static uint64_t how[8] = { 0, 0, 0, 0, SIGCHLD };	/* struct clone_args; where the call is forbidden, _Fork() is made */
+	long pid = way == 0 ? syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : way == 1 ? syscall(435, how, sizeof(how)) : -1;
+
+	return pid < 0 ? _Fork() : (pid_t)pid;
+}
+
+/* Past the handlers of fork(). */
+static void run_other_forks(void)
+{
+	PROBE(root);
+	for (int way = 0; way < 3; way++) {
+		pid_t pid = fork_in(way);
+
+		for (int i = 0; i < 100; i++)
+			call_leaf();
+		if (!pid)
+			_exit(0);
+		CHECK(pid > 0 && waitpid(pid, NULL, 0) == pid);
+	}
+}
+
 static void *outlive_first(void *unused)
 {
 	(void)unused;
@@ -294,6 +317,7 @@ static const struct scenario {
 	{ "signals", run_signals_here },
 	{ "altstack", run_signals_altstack },
 	{ "fork", run_fork },
+	{ "other forks", run_other_forks },
 	{ "outlived", run_outlived },
 	{ "exec", run_exec },
 	{ "killed", run_killed },

@@ -193,6 +193,22 @@ static void test_fork(void **state)
 	recorded_release(&r);
 }
 
+/* Both processes' records are there, each in its own thread. */
+static void test_other_forks(void **state)
+{
+	struct recorded r = record_well("other forks");
+	uint64_t parent = find_call(r.t, "root", 0)->tid;
+	size_t in_child = 0;
+
+	(void)state;
+	for (size_t i = 0; i < r.t->invocations.cnt; i++)
+		in_child += r.t->invocations.items[i].tid != parent;
+	assert_int_equal(count_calls(r.t, "leaf"), 600);
+	assert_int_equal(in_child, 300);
+	assert_int_equal(r.stats.processes, 4);
+	recorded_release(&r);
+}
+
 /* The first thread's end is not that of the process: the other's chunks are its own. */
 static void test_outlived(void **state)
 {
@@ -550,7 +566,7 @@ int main(void)
 		cmocka_unit_test(test_calls), cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_longjmp), cmocka_unit_test(test_landings), cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_signals), cmocka_unit_test(test_fork),
-		cmocka_unit_test(test_outlived), cmocka_unit_test(test_exec), cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_other_forks), cmocka_unit_test(test_outlived), cmocka_unit_test(test_exec), cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_flood), cmocka_unit_test(test_plugin),
 		cmocka_unit_test(test_threads), cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_copies), cmocka_unit_test(test_strangers), cmocka_unit_test(test_handover),
