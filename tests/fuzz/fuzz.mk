@@ -21,7 +21,7 @@ ALL_CPPFLAGS += '-DIMPORT_FORMATS=${IMPORT_FORMATS:%=X(%)}' '-DEXPORT_FORMATS=${
 ROOMS = base annotations trace drainer analysis digest store report
 SOURCES = $(foreach room,$(ROOMS),$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/$(room)/*.c $(srcdir)/$(room)/*/*.c))) \
 	$(addprefix instrumenter/text/,braces.c edit.c lines.c) \
-	$(addprefix instrumenter/parse/,command.c) \
+	$(addprefix instrumenter/parse/,command.c long_options.c) \
 	$(addprefix instrumenter/plan/,expression.c location.c plan.c) \
 	$(addprefix instrumenter/insert/,fallthrough.c) \
 	$(addprefix instrumenter/scan/,scan_file.c scan_head.c scan_json.c scan_part.c scan_read.c) \
