@@ -217,7 +217,7 @@ static void take(struct trace *t, const struct str *text, const char *from, uint
 
 static void must_say_why(const struct diag *diag, const struct str *text)
 {
-	if (diag->status == EXIT_DATA && *diag->text)
+	if ((diag->status == EXIT_DATA || diag->status == EXIT_NO_EVIDENCE) && *diag->text)
 		return;
 	fprintf(stderr, "broken: an error without a message\n%s\n", str_cstr(text));
 	abort();
