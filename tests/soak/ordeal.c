@@ -88,7 +88,7 @@ static const struct drainer_experiments experiments = { &waits, 1, turn_block, t
 static void be_recorder(struct ordeal *o)
 {
 	struct shared *s = o->shared;
-	struct drainer_options options = { .trace_path = o->trace_path, .arena_bytes = o->arena_bytes,
+	struct drainer_options options = { .trace_path = o->trace_path, .arena_bytes = o->arena_bytes, .arena_dir = o->arena_dir,
 					   .default_level = PROBE_ALWAYS, .experiments = has_experiments() ? &experiments : NULL };
 	struct drainer *d;
 	pid_t pid;

@@ -26,6 +26,7 @@ struct ordeal {
 	long n;
 	size_t arena_bytes;		/* 0: default */
 	const char *trace_dir;		/* NULL: here */
+	const char *arena_dir;		/* NULL: the recorder's default */
 	void (*in_recorder)(void);	/* before it opens anything */
 	void (*in_victim)(void);	/* before it is executed */
 	/* While both run; true: the recorder was killed, do not expect anything from it. */
