@@ -82,8 +82,8 @@ static void take_event(void *arg, uint64_t serial, enum trace_event kind, uint64
 	(void)words;
 }
 
-static const struct drainer_target waits = { EXPERIMENT_IO, NULL, 0 };
-static const struct drainer_experiments experiments = { &waits, 1, turn_block, take_event, NULL };
+static const struct drainer_target waits = { .kind = EXPERIMENT_IO };
+static const struct drainer_experiments experiments = { .targets = &waits, .target_cnt = 1, .turn = turn_block, .take = take_event };
 
 static void be_recorder(struct ordeal *o)
 {

@@ -50,8 +50,8 @@ enum { COMMIT, UNLOCK_TABLE, UNLOCK, POINTER, OTHER, FUNCTION_CNT };
 static void test_callers_release(void **state)
 {
 	static const struct project_call calls[] = {
-		{ COMMIT, UNLOCK_TABLE, NULL, false, false }, { UNLOCK_TABLE, UNLOCK, NULL, false, false },
-		{ POINTER, UNLOCK, NULL, true, false }, { UNLOCK, OTHER, NULL, false, false },
+		{ COMMIT, UNLOCK_TABLE, NULL, false, false, false }, { UNLOCK_TABLE, UNLOCK, NULL, false, false, false },
+		{ POINTER, UNLOCK, NULL, true, false, false }, { UNLOCK, OTHER, NULL, false, false, false },
 	};
 	_cleanup_(project_freep) struct project *p = xcalloc(1, sizeof(*p));
 	struct scan_function both[] = { { .key = UNLOCK_TABLE }, { .key = UNLOCK } };

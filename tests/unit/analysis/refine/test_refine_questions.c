@@ -18,7 +18,7 @@ static const struct refine_function functions[FUNCTION_CNT] = {
 	{ .name = "a", .file = "/s/a.c", .line = 2 }, { .name = "b", .file = "/s/a.c", .line = 3 },
 	{ .name = "c", .file = "/s/a.c", .line = 4 }, { .name = "d", .file = "/s/a.c", .line = 5 },
 };
-static const struct refine_call calls[] = { { R, A, 1 }, { R, B, 1 }, { A, C, 1 }, { B, D, 1 } };
+static const struct refine_call calls[] = { { R, A, 1, 0 }, { R, B, 1, 0 }, { A, C, 1, 0 }, { B, D, 1, 0 } };
 static const struct refine_project project = { functions, FUNCTION_CNT, calls, 4 };
 
 static struct refinement *start(enum refine_policy policy, uint32_t k)

@@ -47,7 +47,7 @@ static uint32_t below(struct program *p, size_t n)
 
 static void add_call(struct program *p, uint32_t caller, uint32_t callee)
 {
-	p->calls[p->project.call_cnt++] = (struct refine_call){ caller, callee, 1 };
+	p->calls[p->project.call_cnt++] = (struct refine_call){ caller, callee, 1, 0 };
 	if (p->called[callee] || !p->called[caller] || below(p, 3) == 0)
 		return;
 	p->called[callee] = true;
