@@ -180,5 +180,5 @@ static const char *const annotate_examples[] = {
 const struct cmd cmd_annotate = {
 	.name = "annotate", .synopsis = "--start LOC --end LOC [--resume LOC]... [--name N] [--key K]",
 	.summary = "define an interval: where it begins and ends",
-	.options = annotate_options, .run = annotate_run, .examples = annotate_examples,
+	.options = annotate_options, .run = annotate_run, .examples = annotate_examples, .needs_no_config = true,
 };

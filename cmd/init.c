@@ -80,5 +80,5 @@ static const char *const init_examples[] = { "vprof init", "vprof init --preset 
 const struct cmd cmd_init = {
 	.name = "init", .synopsis = "[--preset NAME]",
 	.summary = "write a commented vprof.conf to start from",
-	.options = init_options, .run = init_run, .examples = init_examples,
+	.options = init_options, .run = init_run, .examples = init_examples, .needs_no_config = true,
 };

@@ -122,13 +122,8 @@ static int run_command(int argc, char **argv)
 	}
 
 	const struct cmd *cmd = find_command(argv[0]);
-	struct diag diag = DIAG_INIT;
 
-	if (!cmd)
-		return unknown_command(argv[0]);
-	if (cmd != &cmd_annotate && config_check(&diag) < 0)		/* annotate makes the file */
-		return fail(&diag);
-	return cmd->run(argc, argv);
+	return cmd ? cmd->run(argc, argv) : unknown_command(argv[0]);
 }
 
 /* Takes the options before the command: "-d DIR", "-dDIR", "--no-pager"; returns the number of their words, or -1. */

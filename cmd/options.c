@@ -229,6 +229,7 @@ int options_parse_command(int argc, char **argv, const struct cmd *cmd, struct a
 			  char *const **ret_command, int *ret_status)
 {
 	struct parser p = { cmd, argv, argc, 1, 0 };
+	struct diag diag = DIAG_INIT;
 	int done = 0;
 
 	while (!done && p.at < argc) {
@@ -257,6 +258,10 @@ int options_parse_command(int argc, char **argv, const struct cmd *cmd, struct a
 		} else {
 			done = no_argument(&p, word, ret_command != NULL);
 		}
+	}
+	if (!done && !cmd->needs_no_config && config_check(&diag) < 0) {
+		p.status = fail(&diag);
+		done = -1;
 	}
 	*ret_status = p.status;
 	return done;

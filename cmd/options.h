@@ -26,6 +26,7 @@ struct cmd {
 	int (*run)(int argc, char **argv);	/* argv[0] is the command's name; returns the exit status */
 	void (*print_words)(void);		/* for the help: lists what its first word can be; NULL: nothing to list */
 	const char *const *examples;		/* ends in NULL; NULL: none */
+	bool needs_no_config;			/* $VPROF_CONF may name no file: the command makes it, or does without */
 };
 
 /* Its options, from either member, or NULL. */

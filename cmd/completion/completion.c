@@ -309,5 +309,5 @@ static const char *const completion_examples[] = {
 const struct cmd cmd_completion = {
 	.name = "completion", .synopsis = "bash|zsh|fish",
 	.summary = "print what a shell needs to complete vprof's command lines",
-	.options = completion_options, .run = completion_run, .examples = completion_examples,
+	.options = completion_options, .run = completion_run, .examples = completion_examples, .needs_no_config = true,
 };

@@ -311,5 +311,5 @@ static const char *const demo_examples[] = { "vprof demo", "vprof demo --check",
 const struct cmd cmd_demo = {
 	.name = "demo", .synopsis = "[NAME] [--list] [--check]",
 	.summary = "build, run and explain an example with a known culprit",
-	.options = demo_options, .run = demo_run, .examples = demo_examples,
+	.options = demo_options, .run = demo_run, .examples = demo_examples, .needs_no_config = true,
 };

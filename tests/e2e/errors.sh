@@ -109,6 +109,11 @@ done
 mkdir elsewhere
 VPROF_CONF=$PWD/elsewhere/vprof.conf expect 2 "$VPROF" import --from perf p.c
 [ ! -e elsewhere/vprof.data ] && pass || fail "data beside a vprof.conf that is not there"
+mkdir made
+(cd made && VPROF_CONF=$PWD/vprof.conf "$VPROF" init >.out 2>&1 && [ -s vprof.conf ]) && pass || fail "init: $(cat made/.out)"
+for words in "completion bash" "demo --list" "show --help"; do
+	VPROF_CONF=$PWD/elsewhere/vprof.conf expect 0 "$VPROF" $words
+done
 
 # An instrumented program whose interval never completes, and one whose trace is hurt afterwards.
 cat >p.c <<'END'
