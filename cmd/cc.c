@@ -15,6 +15,7 @@
 #include "instrumenter/marks/readable.h"
 #include "project/config/launch.h"
 #include "project/config/launcher_context.h"
+#include "project/config/locate.h"
 
 /* ---- vprof cc --print FILE ---- */
 
@@ -81,6 +82,8 @@ static int print(const char *path)
 
 static int cc_run(int argc, char **argv)
 {
+	struct diag diag = DIAG_INIT;
+
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
 		options_print_help(&cmd_cc);
 		return EXIT_DONE;
@@ -97,7 +100,7 @@ static int cc_run(int argc, char **argv)
 	if (argc < 2)
 		return fail_now(EXIT_USAGE, "make CC=\"vprof cc gcc\"",
 				"cc: which compiler, with which arguments?");
-	return launch(argv + 1);
+	return config_check(&diag) < 0 ? fail(&diag) : launch(argv + 1);
 }
 
 static const struct option_desc cc_options[] = {

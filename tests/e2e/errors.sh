@@ -108,6 +108,7 @@ for conf in "$PWD/elsewhere/vprof.conf" "$PWD/lock.c/vprof.conf" "$PWD"; do
 done
 mkdir elsewhere
 VPROF_CONF=$PWD/elsewhere/vprof.conf expect 2 "$VPROF" import --from perf p.c
+VPROF_CONF=$PWD/elsewhere/vprof.conf expect 2 "$VPROF" cc cc -c p.c
 [ ! -e elsewhere/vprof.data ] && pass || fail "data beside a vprof.conf that is not there"
 mkdir made
 (cd made && VPROF_CONF=$PWD/vprof.conf "$VPROF" init >.out 2>&1 && [ -s vprof.conf ]) && pass || fail "init: $(cat made/.out)"
