@@ -18,17 +18,8 @@
 #include "cmd/formats/import_format.h"
 #include "cmd/formats/spans/spans.h"
 
-struct event {				/* a beginning or an end */
-	const char *name;		/* "": an end without one */
-	uint64_t tid;
-	int64_t ns;
-	size_t order;
-	bool ends;
-};
-
 struct reading {
 	struct spans *s;
-	VEC(struct event) events;
 	const char *path, *text;
 };
 
@@ -105,33 +96,8 @@ static int read_event(struct reading *r, size_t i, const json_t *e, struct diag 
 		return damaged(r, i, "it has no \"name\"", reterr);
 	if (*phase == 'X')
 		return read_span(r, i, e, name, ns, reterr);
-	VEC_ADD(&r->events, (struct event){ arena_strdup(r->s->arena, name ? name : ""), thread_of(e, strchr("beSF", *phase) != NULL), ns,
-					    r->events.cnt, strchr("EeF", *phase) != NULL });
+	spans_mark(r->s, name, thread_of(e, strchr("beSF", *phase) != NULL), ns, strchr("EeF", *phase) != NULL);
 	return 0;
-}
-
-static int by_time(const void *pa, const void *pb)
-{
-	const struct event *a = pa, *b = pb;
-
-	if (a->ns != b->ns)
-		return a->ns < b->ns ? -1 : 1;
-	return (a->order > b->order) - (a->order < b->order);
-}
-
-/* The file may hold them in any order: a beginning and its end may be of two threads, each with a buffer of its own. */
-static void match_events(struct reading *r)
-{
-	if (r->events.cnt > 1)
-		qsort(r->events.items, r->events.cnt, sizeof(*r->events.items), by_time);
-	for (size_t i = 0; i < r->events.cnt; i++) {
-		const struct event *e = &r->events.items[i];
-
-		if (e->ends)
-			spans_end(r->s, e->name, e->tid, e->ns);
-		else
-			spans_begin(r->s, e->name, e->tid, e->ns);
-	}
 }
 
 static int read_events(struct reading *r, const json_t *root, struct diag *reterr)
@@ -181,10 +147,9 @@ static int read_chrome(const char *const *paths, size_t cnt, struct trace **ret,
 	spans_init(&s);
 	e = read_files(&r, paths, cnt, ret, reterr);
 	if (e == 0 && !*ret) {
-		match_events(&r);
+		spans_match(&s);
 		e = spans_to_trace(&s, ret, reterr);
 	}
-	VEC_RELEASE(&r.events);
 	spans_release(&s);
 	return e;
 }

@@ -207,7 +207,7 @@ static int make_trace(struct paths *p, struct trace **ret, struct diag *reterr)
 		if (is_interval(&p->o.spans.items[i]))
 			add_interval(p, &p->o.spans.items[i]);
 	add_wakeups(p);
-	spans_cut_waits(counts, p->t);
+	spans_cut_waits(counts, p->t, true);
 	if (p->t->intervals.cnt == 0)
 		return no_interval(&p->o, reterr);
 	counts->list.cnt = p->o.spans.cnt;

@@ -30,7 +30,7 @@ expect 0 "$VPROF" import --from chrome-trace first.json -o second
 says "an export of vprof's own: 300 intervals"
 expect 0 "$VPROF" export --format chrome-trace --intervals all -o second.json second
 cmp -s first.json second.json && pass || fail "exported again it differs: $(diff first.json second.json | head -4)"
-for view in variance-tree intervals factors; do
+for view in variance-tree intervals factors wait-graph; do
 	for run in first second; do
 		"$VPROF" show $view $run --format json 2>/dev/null | sed '/"run":/d; /"run_name":/d' >$run.$view
 	done

@@ -38,6 +38,16 @@ expect 0 "$VPROF" show intervals --format csv
 "$VPROF" show factors --all >"$work/all" 2>&1
 grep -q collect_statistics "$work/all" && fail "collect_statistics is blamed" || pass
 
+# What is exported for a viewer comes back as the same tree; the call sites of the static call graph are lost.
+tree() { "$VPROF" show variance-tree --no-collapse --min-share 0 "$1" 2>/dev/null | sed 's/ ([a-z_]*\.c:[0-9]*)//g'; }
+tree 1 >"$work/recorded"
+for format in chrome-trace perfetto; do
+	expect 0 "$VPROF" export --format $format --intervals all -o "$work/demo.$format" 1
+	expect 0 "$VPROF" import --from $format "$work/demo.$format" -o again
+	tree again >"$work/again"
+	[ -s "$work/again" ] && cmp -s "$work/recorded" "$work/again" && pass || fail "$format: $(diff "$work/recorded" "$work/again")"
+done
+
 # The program runs without vprof as well, and says the same.
 expect 0 ./logserver
 says "1500 requests answered"

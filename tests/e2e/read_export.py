@@ -236,7 +236,9 @@ def perfetto(path, which):
             for field, value in fields(p[11]):
                 if field in flows:
                     flows[field].append(value)
-            if e[9] == 1:
+            if e[9] == 3:
+                assert e[23] == b"wakes"		# a waker that has no slice
+            elif e[9] == 1:
                 open_[e[11]].append((p[8], e[23].decode("utf-8")))
             else:
                 start, name = open_[e[11]].pop()

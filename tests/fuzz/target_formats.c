@@ -49,6 +49,11 @@ void fuzz_chrome(const uint8_t *data, size_t len)
 	import_path(&import_chrome_trace, fuzz_file(data, len));
 }
 
+void fuzz_perfetto(const uint8_t *data, size_t len)
+{
+	import_path(&import_perfetto, fuzz_file(data, len));
+}
+
 void fuzz_csv(const uint8_t *data, size_t len)
 {
 	import_path(&import_csv, fuzz_file(data, len));

@@ -21,6 +21,7 @@ const struct fuzz_target fuzz_targets[] = {
 	{ "tuples", fuzz_tuples, 0, 0 },
 	{ "otlp", fuzz_otlp, 0, 0 },
 	{ "chrome", fuzz_chrome, 0, 0 },
+	{ "perfetto", fuzz_perfetto, 0, 0 },
 	{ "csv", fuzz_csv, 0, 0 },
 	{ "uftrace", fuzz_uftrace, 0, 0 },
 	{ "ctf", fuzz_ctf, 0, 0 },

@@ -54,6 +54,7 @@ void fuzz_perf(const uint8_t *data, size_t len);
 void fuzz_tuples(const uint8_t *data, size_t len);
 void fuzz_otlp(const uint8_t *data, size_t len);
 void fuzz_chrome(const uint8_t *data, size_t len);
+void fuzz_perfetto(const uint8_t *data, size_t len);
 void fuzz_csv(const uint8_t *data, size_t len);
 void fuzz_uftrace(const uint8_t *data, size_t len);
 void fuzz_ctf(const uint8_t *data, size_t len);

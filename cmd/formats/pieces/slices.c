@@ -138,6 +138,8 @@ void slices_read(const struct export_input *in, slices *ret)
 					 wakeup_of(in->trace, s) : NULL;
 
 		s->waker = w ? slice_at(ret, w->waker_tid, w->time_ns) : SLICE_NONE;
+		s->has_waker = w != NULL;
+		s->waker_tid = w ? w->waker_tid : 0;
 		s->wake_ns = w ? w->time_ns : 0;
 	}
 }

@@ -21,7 +21,9 @@ struct slice {
 	size_t around;			/* the call around it on the same thread, or SLICE_NONE */
 	size_t parent;			/* the innermost around it for the same interval, or SLICE_NONE */
 	size_t waker;			/* of a wait: the slice in which the waking thread was, or SLICE_NONE */
-	int64_t wake_ns;		/* time of the wakeup, if there is a waker */
+	bool has_waker;			/* of a wait: another thread ended it */
+	uint64_t waker_tid;		/* then: that thread, which may have no slice */
+	int64_t wake_ns;		/* and when */
 };
 /* By thread and start, outer slices first.  The slices of a thread nest: a wait that reaches beyond a call is cut in two. */
 typedef VEC(struct slice) slices;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * chrome_own.h - what vprof export --format chrome-trace wrote, read back.
- *
- * Intervals, calls, waits with their class, and wake-ups come back unchanged.  The file does not hold: intervals and
- * threads that were not exported, a thread's time outside of calls and waits of the intervals, hand-overs of tasks.
+ * chrome_own.h - what vprof export --format chrome-trace wrote, read back (own_export.h).
  */
 #ifndef CMD_FORMATS_SPANS_CHROME_OWN_H
 #define CMD_FORMATS_SPANS_CHROME_OWN_H

@@ -20,6 +20,7 @@ struct cutting {
 	struct trace *t;
 	const struct segment *works;	/* for intervals; sorted by thread and time, disjoint */
 	size_t work_cnt, work;
+	bool knows_rest;
 };
 
 static int by_thread(const void *pa, const void *pb)
@@ -67,7 +68,8 @@ static void put(struct cutting *c, uint64_t tid, int64_t start_ns, int64_t end_n
 			sid = w->sid;
 			until_ns = w->end_ns < end_ns ? w->end_ns : end_ns;
 		}
-		VEC_ADD(&c->t->segments, (struct segment){ .tid = tid, .sid = sid, .start_ns = start_ns, .end_ns = until_ns, .state = state });
+		if (sid != SID_NONE || state != STATE_RUNNING || c->knows_rest)
+			VEC_ADD(&c->t->segments, (struct segment){ .tid = tid, .sid = sid, .start_ns = start_ns, .end_ns = until_ns, .state = state });
 		start_ns = until_ns;
 	}
 }
@@ -102,11 +104,11 @@ static struct life *find_lives(const struct spans *s, const struct trace *t, siz
 	return lives;
 }
 
-void spans_cut_waits(struct spans *s, struct trace *t)
+void spans_cut_waits(struct spans *s, struct trace *t, bool knows_rest)
 {
 	_cleanup_(freep) struct segment *works = NULL;
 	_cleanup_(freep) struct life *lives = NULL;
-	struct cutting c = { .t = t };
+	struct cutting c = { .t = t, .knows_rest = knows_rest };
 	size_t life_cnt;
 
 	if (!s->waits.cnt)

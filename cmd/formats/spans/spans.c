@@ -22,8 +22,8 @@ const char *import_interval, *import_start, *import_end;
 
 const struct option_desc import_span_options[] = {
 	{ 0, "interval", "NAME", OPT_STR, &import_interval, "each span or function of that name is an interval (of several inside each other, the outermost; otlp: each); csv: the intervals' name" },
-	{ 0, "start", "FUNC", OPT_STR, &import_start, "chrome-trace, ctf, uftrace: an interval begins where FUNC begins" },
-	{ 0, "end", "FUNC", OPT_STR, &import_end, "chrome-trace, ctf, uftrace: ... and ends where the next FUNC of its thread ends" },
+	{ 0, "start", "FUNC", OPT_STR, &import_start, "chrome-trace, perfetto, ctf, uftrace: an interval begins where FUNC begins" },
+	{ 0, "end", "FUNC", OPT_STR, &import_end, "chrome-trace, perfetto, ctf, uftrace: ... and ends where the next FUNC of its thread ends" },
 	OPT_END
 };
 
@@ -43,6 +43,7 @@ void spans_init(struct spans *s)
 void spans_release(struct spans *s)
 {
 	VEC_RELEASE(&s->list);
+	VEC_RELEASE(&s->marks);
 	VEC_RELEASE(&s->begun);
 	VEC_RELEASE(&s->waits);
 	VEC_RELEASE(&s->wakeups);
@@ -262,7 +263,7 @@ int spans_to_trace(struct spans *s, struct trace **ret, struct diag *reterr)
 	free(m.next_end);
 	if (t->intervals.cnt == 0)
 		return no_interval(s, reterr);
-	spans_cut_waits(s, t);
+	spans_cut_waits(s, t, true);
 	spans_tell(s, t);
 	*ret = TAKE_PTR(t);
 	return 0;

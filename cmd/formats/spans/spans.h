@@ -37,8 +37,17 @@ struct span_begun {
 	size_t below, below_named;	/* the one that began before it on the thread, and there under its name: index + 1 */
 };
 
+struct span_mark {			/* a beginning or an end */
+	const char *name;		/* "": an end without one */
+	uint64_t tid;
+	int64_t ns;
+	size_t order;
+	bool ends;
+};
+
 struct spans {
 	struct arena *arena;
+	VEC(struct span_mark) marks;
 	VEC(struct span_begun) begun;
 	struct map *last, *last_named;	/* thread, thread and name -> the last that began, as index + 1 */
 	VEC(struct span) list;
@@ -60,6 +69,10 @@ void spans_add(struct spans *s, const char *name, uint64_t tid, int64_t start_ns
 void spans_begin(struct spans *s, const char *name, uint64_t tid, int64_t ns);
 void spans_end(struct spans *s, const char *name, uint64_t tid, int64_t ns);
 
+/* For formats with beginnings and ends in any order: spans_mark() each (name may be NULL), and when all are there spans_match(). */
+void spans_mark(struct spans *s, const char *name, uint64_t tid, int64_t ns, bool ends);
+void spans_match(struct spans *s);
+
 void spans_add_wait(struct spans *s, uint64_t tid, int64_t start_ns, int64_t end_ns, enum trace_state state);
 void spans_add_wakeup(struct spans *s, uint64_t tid, uint64_t waker_tid, int64_t ns);
 
@@ -70,8 +83,9 @@ int spans_to_trace(struct spans *s, struct trace **ret, struct diag *reterr);
 void spans_tell(const struct spans *s, const struct trace *t);
 
 /* Segments of all threads with spans: waits, and between them running, each for the interval that its thread then works for by the
- * segments that t has so far. */
-void spans_cut_waits(struct spans *s, struct trace *t);
+ * segments that t has so far.  Between waits it runs if it works for an interval, or if all its waits are there (knows_rest); else it is
+ * not known what it did. */
+void spans_cut_waits(struct spans *s, struct trace *t, bool knows_rest);
 
 /* Adds one interval and what ran in it; for formats that know the interval of each span. */
 uint64_t spans_add_interval(struct trace *t, const char *name, uint64_t tid, int64_t start_ns, int64_t end_ns);
