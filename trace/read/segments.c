@@ -14,6 +14,10 @@
  * taking the lock was free, and the wait is woken but not back:
  *
  *	T3 let it go at 38, T2, which took it at 41, at 45: lock 30..41 woken by T3 at 38, lock 41..50 by T2 at 45
+ *
+ * A signal may interrupt a wait.  If its handler begins an interval and ends it, the thread ran in between:
+ *
+ *	io 30..50 of sid 1; the handler works on sid 7 from 35 to 42: io 1 30..35, running 7 35..42, io 1 42..50
  */
 #include <stdlib.h>
 #include "base/banned.h"
@@ -41,8 +45,16 @@ struct holes {
 	size_t at;			/* the holes before it are over; a thread's segments come in order */
 };
 
-static void add_line(struct reading *rd, const struct releases *releases, uint32_t thread,
-		     const struct wait *waits, size_t cnt, struct holes *holes);
+/* What makes a thread's line. */
+struct making {
+	struct reading *rd;
+	const struct releases *releases;
+	uint32_t thread;
+	struct holes *holes;
+	size_t change;			/* as in sid_history_at() */
+};
+
+static void add_line(struct making *m, const struct wait *waits, size_t cnt);
 
 static enum trace_state state_of(uint64_t class)
 {
@@ -182,8 +194,7 @@ void build_segments(struct reading *rd, bool wakers_known)
 		while (at < w.list.cnt && w.list.items[at].thread == thread)
 			at++;
 		collect_holes(rd, thread, &holes);
-		add_line(rd, &releases, thread, at > first ? &w.list.items[first] : NULL,
-			 at - first, &holes);
+		add_line(&(struct making){ rd, &releases, thread, &holes, 0 }, at > first ? &w.list.items[first] : NULL, at - first);
 	}
 	VEC_RELEASE(&holes.list);
 	VEC_RELEASE(&w.list);
@@ -324,27 +335,94 @@ static void add_wait(struct reading *rd, struct holes *holes, const struct relea
 	add_called_segment(rd, holes, thread, sid, start_ns, w->end_ns, w->state, w->caller);
 }
 
-static void add_line(struct reading *rd, const struct releases *releases, uint32_t thread,
-		     const struct wait *waits, size_t cnt, struct holes *holes)
+/* Whether the thread turned to an interval within the wait, and back to what it worked on before, as it does only in the handler of a
+ * signal.  from: index of the first change to look at; *ret_from, *ret_until: indexes of the two changes. */
+static bool find_handler(const struct sid_history *line, const struct wait *w, uint64_t sid, size_t from, size_t *ret_from, size_t *ret_until)
 {
-	const struct raw_thread *t = &rd->raw.threads.items[thread];
-	int64_t now = t->first_ns, last_ns = t->last_ns < rd->until_ns ? t->last_ns : rd->until_ns;
-	size_t change = 0;
+	const struct sid_change *c = line->changes.items;
 
-	for (size_t i = 0, inside; i < cnt; i += inside) {
-		struct wait outer = waits[i];
+	for (; from < line->changes.cnt && c[from].ns < w->end_ns; from++)
+		if (c[from].ns > w->start_ns && c[from].sid != sid && c[from].sid != SID_NONE)
+			break;
+	for (size_t i = from; i < line->changes.cnt && c[i].ns < w->end_ns; i++)
+		if (c[i].sid == sid && c[i].ns > c[from].ns) {
+			*ret_from = from;
+			*ret_until = i;
+			return true;
+		}
+	return false;
+}
 
-		for (inside = 1; i + inside < cnt; inside++)
-			if (waits[i + inside].start_ns >= outer.end_ns)
-				break;
-		add_running(rd, holes, thread, &change, now, outer.start_ns);
-		add_wait(rd, holes, releases, thread,
-			 sid_history_at(&rd->histories[thread], &change, outer.start_ns), &outer);
-		add_wakeup(rd, thread, waits + i, inside);
-		VEC_ADD(&rd->histories[thread].waits,
-			(struct blocked){ outer.start_ns, outer.end_ns });
-		now = outer.end_ns;
+static void add_stretch(struct making *m, int64_t start_ns, int64_t end_ns, const struct wait *waits, size_t cnt, unsigned depth);
+
+/* The first of the waits that starts at that time or later. */
+static size_t wait_from(const struct wait *waits, size_t cnt, int64_t ns)
+{
+	return partition_point(i, cnt, waits[i].start_ns < ns);
+}
+
+static void add_piece(struct making *m, uint64_t sid, const struct wait *piece, const struct wait *waits, size_t cnt)
+{
+	if (piece->start_ns >= piece->end_ns)
+		return;
+	add_wait(m->rd, m->holes, m->releases, m->thread, sid, piece);
+	if (cnt)
+		add_wakeup(m->rd, m->thread, waits, cnt);
+	VEC_ADD(&m->rd->histories[m->thread].waits, (struct blocked){ piece->start_ns, piece->end_ns });
+}
+
+/* Where a damaged trace has a wait that outlasts the handler it began in, there. */
+static int64_t end_of_waits(const struct sid_history *line, int64_t ns)
+{
+	int64_t last_ns = line->waits.cnt ? line->waits.items[line->waits.cnt - 1].end_ns : ns;
+
+	return last_ns > ns ? last_ns : ns;
+}
+
+enum { HANDLERS_MOST = 16 };		/* inside each other */
+
+/* The outermost wait, waits[0], with those inside it. */
+static void add_outermost(struct making *m, const struct wait *waits, size_t cnt, unsigned depth)
+{
+	const struct sid_history *line = &m->rd->histories[m->thread];
+	uint64_t sid = sid_history_at(line, &m->change, waits[0].start_ns);
+	struct wait rest = waits[0];
+	size_t from, until;
+
+	while (depth < HANDLERS_MOST && rest.state != STATE_QUEUE && find_handler(line, &rest, sid, m->change, &from, &until)) {
+		int64_t begin_ns = line->changes.items[from].ns, end_ns = line->changes.items[until].ns;
+		size_t first = wait_from(waits + 1, cnt - 1, begin_ns) + 1, after = wait_from(waits + 1, cnt - 1, end_ns) + 1;
+		struct wait piece = rest;
+
+		piece.end_ns = begin_ns;
+		piece.waker = 0;
+		add_piece(m, sid, &piece, NULL, 0);
+		add_stretch(m, begin_ns, end_ns, waits + first, after - first, depth + 1);
+		rest.start_ns = end_of_waits(line, end_ns);
 	}
-	if (t->first_ns <= last_ns)
-		add_running(rd, holes, thread, &change, now, last_ns);
+	if (rest.start_ns == waits[0].start_ns)
+		add_piece(m, sid, &rest, waits, cnt);
+	else
+		add_piece(m, sid, &rest, &rest, 1);
+}
+
+static void add_stretch(struct making *m, int64_t start_ns, int64_t end_ns, const struct wait *waits, size_t cnt, unsigned depth)
+{
+	for (size_t i = 0, inside; i < cnt; i += inside) {
+		for (inside = 1; i + inside < cnt; inside++)
+			if (waits[i + inside].start_ns >= waits[i].end_ns)
+				break;
+		add_running(m->rd, m->holes, m->thread, &m->change, start_ns, waits[i].start_ns);
+		add_outermost(m, waits + i, inside, depth);
+		start_ns = waits[i].end_ns;
+	}
+	add_running(m->rd, m->holes, m->thread, &m->change, start_ns, end_ns);
+}
+
+static void add_line(struct making *m, const struct wait *waits, size_t cnt)
+{
+	const struct raw_thread *t = &m->rd->raw.threads.items[m->thread];
+	int64_t last_ns = t->last_ns < m->rd->until_ns ? t->last_ns : m->rd->until_ns;
+
+	add_stretch(m, t->first_ns, last_ns, waits, cnt, 0);
 }

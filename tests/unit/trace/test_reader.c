@@ -159,22 +159,6 @@ static void test_queue_mismatch(void **state)
 		"thread 12 thread - open\n");
 }
 
-/* A mutex inside a home-made lock: one wait, the latest waker. */
-static void test_nested_waits(void **state)
-{
-	(void)state;
-	assert_tuples(READ({ 2, EVENT_PAUSE, { 1 } },
-			   { 3, EVENT_PAUSE, { 1 } },
-			   { 1, EVENT_WAIT, { 20, 60, WAIT_LOCK, 9, waker_serial(2), 30 } },
-			   { 1, EVENT_WAIT, { 25, 50, WAIT_COND, 8, waker_serial(3), 40 } },
-			   { 1, EVENT_WAIT, { 60, 60, WAIT_LOCK, 8, waker_serial(3), 60 } }),
-		"vprof-tuples 1\n"
-		"segment 11 - 20 60 lock\n"
-		"segment 12 - 1 30 running\n"
-		"segment 13 - 1 40 running\n"
-		"wakeup 11 13 40\n");
-}
-
 static void test_false_wakeup(void **state)
 {
 	(void)state;
@@ -583,7 +567,7 @@ int main(void)
 		cmocka_unit_test(test_waker_by_tid),
 		cmocka_unit_test(test_time_out),
 		cmocka_unit_test(test_queue), cmocka_unit_test(test_queue_mismatch),
-		cmocka_unit_test(test_nested_waits), cmocka_unit_test(test_open_end),
+		cmocka_unit_test(test_open_end),
 		cmocka_unit_test(test_false_wakeup),
 		cmocka_unit_test(test_nested_intervals), cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_processes),
