@@ -178,8 +178,49 @@ static void look_at(struct trace *t, uint64_t choice)
 	print_views(&in, choice);
 }
 
+/* Viewers' files have times from 0 to 4e18 ns, and threads that JSON can number. */
+static bool fits_viewers(const struct trace *t)
+{
+	int64_t low_ns = 0, high_ns = 0;
+	uint64_t tid = 0;
+
+#define SEE(ns) (low_ns = (ns) < low_ns ? (ns) : low_ns, high_ns = (ns) > high_ns ? (ns) : high_ns)
+	for (size_t i = 0; i < t->intervals.cnt; i++) {
+		SEE(t->intervals.items[i].start_ns);
+		tid |= t->intervals.items[i].start_tid | t->intervals.items[i].end_tid;
+		if (t->intervals.items[i].status == INTERVAL_COMPLETED)
+			SEE(t->intervals.items[i].end_ns);
+	}
+	for (size_t i = 0; i < t->segments.cnt; i++) {
+		SEE(t->segments.items[i].start_ns), SEE(t->segments.items[i].end_ns);
+		tid |= t->segments.items[i].tid;
+	}
+	for (size_t i = 0; i < t->invocations.cnt; i++) {
+		SEE(t->invocations.items[i].start_ns), SEE(t->invocations.items[i].end_ns);
+		tid |= t->invocations.items[i].tid;
+	}
+	for (size_t i = 0; i < t->threads.cnt; i++)
+		tid |= t->threads.items[i].tid;
+#undef SEE
+	return low_ns >= 0 && high_ns < INT64_C(4000000000000000000) && tid <= INT64_MAX;
+}
+
+/* What is exported for a viewer can be imported. */
+static void come_back(const char *format, const char *dir)
+{
+	_cleanup_(freep) char *path = path_join(dir, "viewed");
+
+	unlink(path);
+	if (FUZZ_RUN(&cmd_export, "1", "--format", format, "--intervals", "all", "-o", path) != EXIT_DONE)
+		return;
+	if (FUZZ_RUN(&cmd_import, "--from", format, path) != EXIT_DATA)
+		return;
+	fprintf(stderr, "broken: import refuses an export as %s\n", format);
+	abort();
+}
+
 /* The same by way of a store and its files. */
-static void run_commands(const struct str *text, const char *from)
+static void run_commands(const struct str *text, const char *from, bool comes_back)
 {
 	static const char *const views[] = { "variance-tree", "wait-graph", "execution-table", "critical-path", "runs", "call-graph" };
 	static const char *const formats[] = { "chrome-trace", "perfetto", "folded", "pprof", "otlp", "hgrm", "csv", "svg" };
@@ -202,15 +243,21 @@ static void run_commands(const struct str *text, const char *from)
 		FUZZ_RUN(&cmd_export, "1", "--format", formats[i]);
 	FUZZ_RUN(&cmd_merge, "1", "1");
 	FUZZ_RUN(&cmd_show, "summary", "2");
+	if (comes_back) {
+		come_back("chrome-trace", dir);
+		come_back("perfetto", dir);
+	}
 	remove_tree(data);
 }
 
 static void take(struct trace *t, const struct str *text, const char *from, uint64_t choice)
 {
+	bool comes_back = fits_viewers(t);
+
 	fuzz_made.accepted++;
 	look_at(t, choice >> 4);
 	if (choice % 8 == 0)
-		run_commands(text, from);
+		run_commands(text, from, comes_back);
 	if (choice % 8 == 1)
 		fuzz_model(t);
 }
