@@ -29,8 +29,8 @@ SOURCES = $(foreach room,$(ROOMS),$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/
 	$(addprefix cmd/,analyze.c export.c import.c merge.c merge_digests.c messages.c options.c output_file.c pager.c ranking.c show.c \
 		ask/show_source.c sql.c) \
 	$(addprefix cmd/formats/,export_given.c export_sums.c spans/spans.c spans/span_waits.c spans/chrome_own.c spans/chrome_text.c spans/own_export.c spans/perfetto_clocks.c spans/perfetto_own.c \
-		spans/perfetto_read.c spans/perfetto_unpack.c spans/span_marks.c spans/ctf_text.c \
-		spans/otlp_link.c spans/otlp_read.c spans/uftrace_names.c pieces/choose.c pieces/protobuf.c pieces/protobuf_read.c pieces/slices.c pieces/stacks.c \
+		spans/perfetto_read.c spans/perfetto_unpack.c spans/protobuf_read.c spans/span_marks.c spans/ctf_text.c \
+		spans/otlp_link.c spans/otlp_read.c spans/uftrace_names.c pieces/choose.c pieces/protobuf.c pieces/slices.c pieces/stacks.c \
 		$(IMPORT_FORMATS:%=import_%.c) $(EXPORT_FORMATS:%=export_%.c)) \
 	recorder/stacks/cxx_name.c project/notices.c $(addprefix project/digests/,import_digests.c recorded_by.c run_digest.c) \
 	$(addprefix project/config/,config.c config_comments.c config_text.c data_lock.c launcher_context.c locate.c paths.c quantity.c) \

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "cmd/formats/pieces/protobuf_read.h"
+#include "cmd/formats/spans/protobuf_read.h"
 
 #define PERFETTO_NS_MAX INT64_C(4000000000000000000)
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 #include "base/str.h"
-#include "cmd/formats/pieces/protobuf_read.h"
+#include "cmd/formats/spans/protobuf_read.h"
 
 /* Appends the packets, of zlib or of zstd.  -EBADMSG: damaged; -E2BIG: more than a writer packs into one. */
 int perfetto_unpack(struct pb packed, bool is_zstd, struct str *ret);

@@ -9,8 +9,8 @@
  *			...
  *	if (r < 0)		damaged at m.at
  */
-#ifndef CMD_FORMATS_PIECES_PROTOBUF_READ_H
-#define CMD_FORMATS_PIECES_PROTOBUF_READ_H
+#ifndef CMD_FORMATS_SPANS_PROTOBUF_READ_H
+#define CMD_FORMATS_SPANS_PROTOBUF_READ_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* protobuf_read.c - see protobuf_read.h. */
-#include "cmd/formats/pieces/protobuf_read.h"
+#include "cmd/formats/spans/protobuf_read.h"
 
 #include <errno.h>
 #include <string.h>
