@@ -41,7 +41,13 @@ got=$(mean without)
 bounds 1 | awk -v got="$got" '{ exit !($1 > 0 && got > $1 && got < $2) }' && pass || fail "mean $got ns, the experiment says $(value 1), $(bounds 1)"
 expect 0 "$VPROF" show factors without --all
 says "meet › cond wait because of"
-grep -q "^1\. meet › cond wait because of $(machine_is_busy && echo '.*')short_part" "$work/.out" && pass || { fail "the limit is not short_part"; cat "$work/.out"; }
+# Where others want the CPUs, meet waits for one, too: then it is a little more than its wait, which is the second.
+if machine_is_busy; then
+	limit='^[12]\. meet › cond wait because of .*short_part'
+else
+	limit='^1\. meet › cond wait because of short_part'
+fi
+grep -q "$limit" "$work/.out" && pass || { fail "the limit is not short_part"; cat "$work/.out"; }
 
 # More than 50 % gains nothing, where the machine is quiet enough to see it.
 flat=$("$VPROF" show causal faster --format csv | awk -F, '$7 == "p50" { g[$3] = $9 } END { print (g[1] != "" && g[1] - g[0.5] < 0.02 && g[0.5] - g[1] < 0.02) }')
