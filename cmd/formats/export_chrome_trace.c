@@ -46,7 +46,10 @@ static void put_slice(struct writer *w, const struct slice *s)
 	put_us(w->out, "dur", s->end_ns - s->start_ns);
 	fprintf(w->out, ",\"cat\":\"%s\",\"name\":", s->is_wait ? "wait" : "function");
 	json_write_text(w->out, slice_name(w->t, s));
-	fprintf(w->out, ",\"args\":{\"interval\":\"%" PRIu64 "\"", s->sid);
+	if (s->sid == SID_NONE)
+		fputs(",\"args\":{\"interval\":\"-\"", w->out);
+	else
+		fprintf(w->out, ",\"args\":{\"interval\":\"%" PRIu64 "\"", s->sid);
 	if (s->is_wait) {
 		fputs(",\"wait\":", w->out);
 		json_write_text(w->out, trace_state_name(s->wait));
@@ -95,7 +98,7 @@ static int write_chrome(FILE *out, const struct export_input *in)
 	struct writer w = { out, in->trace, "", 0 };
 	slices list = { NULL, 0, 0 };
 
-	slices_read(in, &list);
+	slices_read(in, true, &list);
 	fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"vprof\",\"clock\":\"CLOCK_MONOTONIC\"},\"traceEvents\":[\n", out);
 	for (size_t i = 0; i < in->trace->threads.cnt; i++)
 		put_thread(&w, &in->trace->threads.items[i]);

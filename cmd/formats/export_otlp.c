@@ -291,7 +291,7 @@ static int write_otlp(FILE *out, const struct export_input *in)
 			    .is_stitched = in->run->source && strcmp(in->run->source, "stitch") == 0 };
 	_cleanup_(freep) size_t *next = NULL;
 
-	slices_read(in, &list);
+	slices_read(in, false, &list);
 	next = list_by_sid(&list, first);
 	for (size_t i = 0; i < in->chosen_cnt; i++) {
 		const struct interval_row *row = &in->findings->intervals.items[in->chosen[i]];

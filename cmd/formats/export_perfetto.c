@@ -201,7 +201,8 @@ static void put_slice(FILE *out, const struct trace *t, struct map *tracks, cons
 		pb_fixed64(&more, EVENT_FLOW_IDS, id);
 	if (s->has_waker)
 		pb_fixed64(&more, EVENT_TERMINATING_FLOW_IDS, at + 1);
-	note_number(&more, "vprof.sid", s->sid);
+	if (s->sid != SID_NONE)
+		note_number(&more, "vprof.sid", s->sid);
 	note_thread(&more, s->tid);
 	if (s->is_wait)
 		note_wait(&more, s);
@@ -298,7 +299,7 @@ static int write_perfetto(FILE *out, const struct export_input *in)
 	_cleanup_(map_freep) struct map *tracks = map_new();
 	slices list = { NULL, 0, 0 };
 
-	slices_read(in, &list);
+	slices_read(in, true, &list);
 	pb_varint(&first, PACKET_SEQUENCE_ID, SEQUENCE);
 	pb_varint(&first, PACKET_SEQUENCE_FLAGS, STATE_CLEARED);
 	put_packet(out, &first);

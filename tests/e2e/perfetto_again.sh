@@ -3,7 +3,7 @@
 # Our own perfetto export comes back as it was: the same intervals, tree, blames and files; and exported again it is the same, byte by byte.
 . "${srcdir:-.}/tests/e2e/lib.sh"
 
-# Thread 1 serves.  It waits for a lock that thread 2 holds for an interval of its own, for a peer, and for thread 3, which works for none.
+# Thread 1 serves.  It waits for a lock that thread 2 holds for an interval of its own, for a peer, and for thread 3, which works for none, in a function.
 python3 - >t.tuples <<'END'
 import random
 rng = random.Random(9)
@@ -21,6 +21,8 @@ for i in range(150):
     print("segment 1 %d %d %d io\nwakeup 1 %d %d" % (sid, ends[1], ends[2], peer, ends[2]))
     print("segment 1 %d %d %d cond\nwakeup 1 3 %d" % (sid, ends[2], ends[3], ends[3] - 7))
     print("segment 1 %d %d %d running" % (sid, ends[3], ends[4]))
+    print("segment 3 - %d %d running\nsegment 3 - %d %d sleep\nsegment 3 - %d %d running" % (at, at + 90, at + 90, ends[3] - 20, ends[3] - 20, ends[3]))
+    print("invocation 3 - flush %d %d" % (at, ends[3]))
     print("invocation 1 %d handle %d %d" % (sid, at, ends[4]))
     print("invocation 1 %d operator%%20new %d %d" % (sid, at + 10, at + a - 10))
     print("invocation 1 %d log %d %d" % (sid, at + a - 5, ends[4] - 20))
@@ -48,6 +50,8 @@ again first second "300 intervals"
 cmp -s first.perfetto second.perfetto && pass || fail "exported again it differs"
 "$VPROF" show causes second >.out
 says "127.0.0.1:5400"
+"$VPROF" show variance-tree second --min-share 0 >.out
+says "by flush (sleep)"
 "$VPROF" export --format perfetto --intervals all first 2>.err | "$VPROF" import --from perfetto - >.out 2>&1
 says "an export of vprof's own: 300 intervals"
 # With --interval it is a trace as of anybody.

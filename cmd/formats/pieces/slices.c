@@ -24,9 +24,32 @@ static int by_place(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static void collect(const struct export_input *in, slices *ret)
+/* For each chosen interval the latest end of those up to it. */
+static int64_t *read_reach(const struct export_input *in)
+{
+	int64_t *reach = xcalloc(in->chosen_cnt + 1, sizeof(*reach));
+
+	for (size_t i = 0; i < in->chosen_cnt; i++) {
+		int64_t end_ns = in->findings->intervals.items[in->chosen[i]].end_ns;
+
+		reach[i] = i && reach[i - 1] > end_ns ? reach[i - 1] : end_ns;
+	}
+	return reach;
+}
+
+/* Whether it is, in part, in the time of a chosen interval. */
+static bool is_in_time(const struct export_input *in, const int64_t *reach, int64_t start_ns, int64_t end_ns)
+{
+	const struct interval_row *rows = in->findings->intervals.items;
+	size_t cnt = partition_point(i, in->chosen_cnt, rows[in->chosen[i]].start_ns < end_ns);
+
+	return cnt && reach[cnt - 1] > start_ns;
+}
+
+static void collect(const struct export_input *in, bool with_rest, slices *ret)
 {
 	_cleanup_(map_freep) struct map *sids = map_new();
+	_cleanup_(freep) int64_t *reach = read_reach(in);
 	const struct trace *t = in->trace;
 	const struct segment *last = NULL;
 	uint64_t found;
@@ -36,7 +59,7 @@ static void collect(const struct export_input *in, slices *ret)
 	for (size_t i = 0; i < t->invocations.cnt; i++) {
 		const struct invocation *v = &t->invocations.items[i];
 
-		if (map_get(sids, v->sid, &found))
+		if (map_get(sids, v->sid, &found) || (with_rest && v->sid == SID_NONE && is_in_time(in, reach, v->start_ns, v->end_ns)))
 			VEC_ADD(ret, (struct slice){ .tid = v->tid, .sid = v->sid, .start_ns = v->start_ns, .end_ns = v->end_ns,
 						     .function = v->function, .order = v->order });
 	}
@@ -44,7 +67,9 @@ static void collect(const struct export_input *in, slices *ret)
 		const struct segment *g = &t->segments.items[i];
 		int64_t start_ns = g->start_ns;
 
-		if (g->state == STATE_RUNNING || !map_get(sids, g->sid, &found))
+		if (g->state == STATE_RUNNING)
+			continue;
+		if (!map_get(sids, g->sid, &found) && !(with_rest && g->sid == SID_NONE && is_in_time(in, reach, g->start_ns, g->end_ns)))
 			continue;
 		if (last && last->tid == g->tid && last->end_ns > start_ns)	/* two waits of a thread overlap */
 			start_ns = last->end_ns;
@@ -72,7 +97,8 @@ static bool cut(struct slice *around, struct slice *s, struct slice *ret_rest)
 	return true;
 }
 
-/* Waits of a thread do not overlap, so there is at most one rest. */
+/* Waits of a thread do not overlap, so there is at most one rest.  A wait for no interval counts within a call alone: else it is that of a
+ * thread that has nothing to do. */
 static void nest(const slices *sorted, slices *ret)
 {
 	size_t around = SLICE_NONE;
@@ -87,6 +113,8 @@ static void nest(const slices *sorted, slices *ret)
 		i += !is_rest;
 		while (around != SLICE_NONE && (ret->items[around].tid != s.tid || ret->items[around].end_ns <= s.start_ns))
 			around = ret->items[around].around;
+		if (around == SLICE_NONE && s.is_wait && s.sid == SID_NONE)
+			continue;
 		if (around != SLICE_NONE) {
 			has_rest |= cut(&ret->items[around], &s, &rest);
 			if (ret->items[around].is_wait)
@@ -123,11 +151,11 @@ static size_t slice_at(const slices *list, uint64_t tid, int64_t time_ns)
 	return at;
 }
 
-void slices_read(const struct export_input *in, slices *ret)
+void slices_read(const struct export_input *in, bool with_rest, slices *ret)
 {
 	slices list = { NULL, 0, 0 };
 
-	collect(in, &list);
+	collect(in, with_rest, &list);
 	if (list.cnt)
 		qsort(list.items, list.cnt, sizeof(*list.items), by_place);
 	nest(&list, ret);

@@ -2,6 +2,9 @@
 /*
  * slices.h - the calls and waits of the threads during some intervals, nested, for formats that draw threads.  Private to
  * cmd/formats/.
+ *
+ * Beside what threads did for these intervals it is, if wanted, what they did for none at that time, in functions: a thread that flushes
+ * a log for all holds the lock that requests wait for.
  */
 #ifndef CMD_FORMATS_PIECES_SLICES_H
 #define CMD_FORMATS_PIECES_SLICES_H
@@ -28,7 +31,7 @@ struct slice {
 /* By thread and start, outer slices first.  The slices of a thread nest: a wait that reaches beyond a call is cut in two. */
 typedef VEC(struct slice) slices;
 
-void slices_read(const struct export_input *in, slices *ret);
+void slices_read(const struct export_input *in, bool with_rest, slices *ret);	/* with_rest: sid may be SID_NONE */
 const char *slice_name(const struct trace *t, const struct slice *s);	/* "log_append", "lock wait" */
 uint64_t thread_pid(const struct trace *t, uint64_t tid);	/* 1 if it is not known */
 

@@ -40,7 +40,7 @@ static int added(struct chrome *c, const char *why)
 	return why ? damaged(c, why) : 0;
 }
 
-/* A TID is a number; a SID stands as text, since it may need 64 bits. */
+/* A TID is a number; a SID stands as text, since it may need 64 bits; "-": none. */
 static bool to_tid(const json_t *e, uint64_t *ret)
 {
 	const json_t *v = json_object_get(e, "tid");
@@ -54,6 +54,9 @@ static bool to_sid(const json_t *e, uint64_t *ret)
 	const char *text = json_string_value(json_object_get(json_object_get(e, "args"), "interval"));
 	char *end;
 
+	*ret = SID_NONE;
+	if (text && strcmp(text, "-") == 0)
+		return true;
 	if (!text || *text < '0' || *text > '9')
 		return false;
 	errno = 0;

@@ -169,6 +169,12 @@ static void find_turns(const struct own *o, turns *ret)
 		qsort(ret->items, ret->cnt, sizeof(*ret->items), by_time);
 }
 
+/* Whether a turn goes on with the one after it.  What the thread did between two calls for no interval is not known. */
+static bool goes_on(const struct turn *t, const struct turn *next, int64_t until_ns)
+{
+	return next->tid == t->tid && next->sid == t->sid && (t->sid != SID_NONE || next->start_ns <= until_ns);
+}
+
 /* Stretches of one interval that follow each other are one; another one's begins where it does. */
 static void make_segments(struct own *o)
 {
@@ -180,7 +186,7 @@ static void make_segments(struct own *o)
 	for (size_t i = 0, end; i < list.cnt; i = end) {
 		int64_t start_ns = list.items[i].start_ns, until_ns = list.items[i].end_ns;
 
-		for (end = i + 1; end < list.cnt && list.items[end].tid == list.items[i].tid && list.items[end].sid == list.items[i].sid; end++)
+		for (end = i + 1; end < list.cnt && goes_on(&list.items[i], &list.items[end], until_ns); end++)
 			until_ns = list.items[end].end_ns > until_ns ? list.items[end].end_ns : until_ns;
 		if (end < list.cnt && list.items[end].tid == list.items[i].tid && list.items[end].start_ns < until_ns)
 			until_ns = list.items[end].start_ns;

@@ -3,7 +3,7 @@
  * own_export.h - the trace that vprof export wrote for another tool, put together again.
  *
  * Intervals, calls with their files and lines, waits with their class, and wake-ups come back unchanged.  Such a file does not hold:
- * intervals and threads that were not exported, a thread's time outside of calls and waits of the intervals, hand-overs of tasks.
+ * intervals that were not exported, a thread's time for none outside of its calls, hand-overs of tasks.
  *
  * A format reads its file, adds what it finds, in any order, and says where in the file something was wrong: the functions that add
  * return NULL, or what is wrong.

@@ -61,10 +61,12 @@ static int begin(struct reading *r, const struct perfetto_event *v, int64_t ns)
 
 	VEC_ADD(&r->begun, (struct begun){ r->event, (size_t)*open, ns });
 	*open = r->begun.cnt;
-	if (!v->notes || !v->notes->has_sid || !v->name)
-		return damaged(r, "a slice needs a name and a note vprof.sid");
+	if (!v->name)
+		return damaged(r, "a slice needs a name");
 	if (!is(v, "interval"))
 		return 0;
+	if (!v->notes || !v->notes->has_sid)
+		return damaged(r, "an interval needs a note vprof.sid");
 	return added(r, lane && lane->name ? own_interval_begins(r->own, v->notes->sid, lane->name, v->notes->thread, ns) :
 		     "an interval's track has no name");
 }
@@ -72,18 +74,19 @@ static int begin(struct reading *r, const struct perfetto_event *v, int64_t ns)
 static int end_slice(struct reading *r, const struct begun *b, const struct perfetto_event *end, int64_t ns)
 {
 	const struct perfetto_event *v = &r->p->events.items[b->event];
-	const struct perfetto_notes *n = v->notes;
-	uint64_t tid = thread_of(r, v);
+	static const struct perfetto_notes none;
+	const struct perfetto_notes *n = v->notes ? v->notes : &none;
+	uint64_t tid = thread_of(r, v), sid = n->has_sid ? n->sid : SID_NONE;
 
 	if (is(v, "interval"))
 		return added(r, own_interval_ends(r->own, n->sid, end->notes && end->notes->has_thread ? end->notes->thread : tid, ns));
 	if (is(v, "wait")) {
 		if (n->has_waker)
 			own_add_wakeup(r->own, tid, n->waker, n->wake_ns);
-		return added(r, own_add_wait(r->own, tid, n->sid, b->ns, ns, n->wait));
+		return added(r, own_add_wait(r->own, tid, sid, b->ns, ns, n->wait));
 	}
 	return added(r, own_add_call(r->own, &(struct own_call){
-		.tid = tid, .sid = n->sid, .start_ns = b->ns, .end_ns = ns, .name = v->name, .file = n->file,
+		.tid = tid, .sid = sid, .start_ns = b->ns, .end_ns = ns, .name = v->name, .file = n->file,
 		.line = n->line <= UINT32_MAX ? (uint32_t)n->line : 0, .order = (uint32_t)b->event }));
 }
 

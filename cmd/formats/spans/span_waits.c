@@ -57,6 +57,7 @@ static void put(struct cutting *c, uint64_t tid, int64_t start_ns, int64_t end_n
 		const struct segment *w;
 		uint64_t sid = SID_NONE;
 		int64_t until_ns = end_ns;
+		bool is_known = c->knows_rest || state != STATE_RUNNING;
 
 		while (c->work < c->work_cnt && (c->works[c->work].tid < tid ||
 						 (c->works[c->work].tid == tid && c->works[c->work].end_ns <= start_ns)))
@@ -65,10 +66,11 @@ static void put(struct cutting *c, uint64_t tid, int64_t start_ns, int64_t end_n
 		if (w && w->start_ns > start_ns)
 			until_ns = w->start_ns < end_ns ? w->start_ns : end_ns;
 		else if (w) {
+			is_known = true;
 			sid = w->sid;
 			until_ns = w->end_ns < end_ns ? w->end_ns : end_ns;
 		}
-		if (sid != SID_NONE || state != STATE_RUNNING || c->knows_rest)
+		if (is_known)
 			VEC_ADD(&c->t->segments, (struct segment){ .tid = tid, .sid = sid, .start_ns = start_ns, .end_ns = until_ns, .state = state });
 		start_ns = until_ns;
 	}
