@@ -98,7 +98,8 @@ forms = {
                      event(10000, BEGIN, "a"), event(10000, END, packet=[(58, 3)])),
     # A clock of the sequence, in microseconds, that counts from the last packet.
     "incremental": trace(clocks((64, 5, [(3, 1), (4, 1000)]), (6, 10000, ())), event(0, BEGIN, "a", packet=[(58, 64)]),
-                         event(5, END, packet=[(58, 64)]), event(10, BEGIN, "b", packet=[(58, 64)]), event(1, END, packet=[(58, 64)])),
+                         event(5, END, packet=[(58, 64)]), event(7, COUNTER, more=[(30, 1)], packet=[(58, 64)]),
+                         [(8, 2), (10, 1), (58, 64)], event(1, BEGIN, "b", packet=[(58, 64)]), event(1, END, packet=[(58, 64)])),
     "no_relation": trace(event(10000, BEGIN, "a"), event(15000, END), event(12000, BEGIN, "b", packet=[(58, 3)])),
     "unknown_fields": trace([(8, 10000), (10, 1), (999, Fixed(3)), (11, [(9, BEGIN), (11, 7), (23, "a"), (4, [(1, 77), (3, 4)]), (2000, b"x")])],
                             event(15000, END)),

@@ -40,7 +40,7 @@ struct perfetto_clocks {
 	VEC(size_t) first_of;		/* of each snapshot: index in readings */
 	VEC(struct local) locals;
 	struct map *local_of;		/* clock -> index in locals + 1 */
-	uint64_t primary, first;	/* clocks; 0: not known */
+	uint64_t primary;		/* a clock; 0: not known */
 	uint64_t of_trace;
 	VEC(struct relation) relations;	/* sorted */
 };
@@ -136,8 +136,6 @@ struct perfetto_time perfetto_clocks_time(struct perfetto_clocks *c, uint32_t se
 			l->last = UINT64_MAX;
 		time.ns = to_ns(l->is_incremental ? l->last : timestamp, l->unit_ns);
 	}
-	if (!c->first)
-		c->first = time.clock;
 	return time;
 }
 
@@ -179,13 +177,13 @@ static const struct relation *relation_at(const struct perfetto_clocks *c, struc
 	return at < c->relations.cnt && r[at].clock == time.clock ? &r[at] : NULL;
 }
 
-void perfetto_clocks_relate(struct perfetto_clocks *c)
+void perfetto_clocks_relate(struct perfetto_clocks *c, uint64_t first)
 {
 	c->of_trace = c->primary ? c->primary : BOOTTIME;
 	relate(c, c->of_trace);
-	if (c->first == c->of_trace || relation_at(c, (struct perfetto_time){ c->first, 0 }))
+	if (first == c->of_trace || relation_at(c, (struct perfetto_time){ first, 0 }))
 		return;
-	c->of_trace = c->first;
+	c->of_trace = first;
 	relate(c, c->of_trace);
 }
 

@@ -33,8 +33,8 @@ int perfetto_clocks_add(struct perfetto_clocks *c, uint32_t sequence, struct pb 
  * that has a time, in their order, because some count from the last. */
 struct perfetto_time perfetto_clocks_time(struct perfetto_clocks *c, uint32_t sequence, uint32_t clock_id, uint64_t timestamp);
 
-/* When all snapshots and times are known. */
-void perfetto_clocks_relate(struct perfetto_clocks *c);
+/* When all snapshots and times are known.  first: the clock of the first event. */
+void perfetto_clocks_relate(struct perfetto_clocks *c, uint64_t first);
 
 /* After that: the same moment by the clock of the trace, from 0 to below PERFETTO_NS_MAX.  False: no snapshot relates the two clocks,
  * or the time is out of range. */

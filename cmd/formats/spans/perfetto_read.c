@@ -46,6 +46,7 @@ struct packet {				/* its fields, in the order in which they count */
 	uint32_t sequence, flags, clock_id;
 	uint64_t timestamp, dropped;
 	bool has_time;
+	struct perfetto_time time;
 	struct pb interned, defaults, snapshot, track, thread, event, compressed;
 	bool is_zstd;
 };
@@ -352,7 +353,7 @@ static int read_event(struct reading *r, const struct sequence *s, const struct 
 		e = read_legacy(r, s, legacy, &v, &legacy_phase);
 	if (e < 0 || !phase_of(type, legacy_phase, &v.phase) || !packet->has_time)
 		return e;
-	v.time = perfetto_clocks_time(r->p->clocks, packet->sequence, packet->clock_id ? packet->clock_id : s->clock_id, packet->timestamp);
+	v.time = packet->time;
 	if (has_notes) {
 		v.notes = memcpy(ARENA_NEW(r->p->arena, struct perfetto_notes, 1), &notes, sizeof(notes));
 		r->p->is_own |= notes.has_sid;
@@ -430,6 +431,9 @@ static int read_packet(struct reading *r, struct pb m, bool is_packed)
 		e = add_defaults(s, packet.defaults);
 	if (e == 0 && is_there(packet.snapshot))
 		e = perfetto_clocks_add(r->p->clocks, packet.sequence, packet.snapshot);
+	if (packet.has_time)		/* also where nothing else of it counts: the next may count from here */
+		packet.time = perfetto_clocks_time(r->p->clocks, packet.sequence, packet.clock_id ? packet.clock_id : s->clock_id,
+						   packet.timestamp);
 	if (e == 0 && is_there(packet.track))
 		e = read_track(r, packet.track);
 	if (e == 0 && is_there(packet.thread))
@@ -515,7 +519,7 @@ struct perfetto *perfetto_read(const char *path, const char *data, size_t len, s
 		not_a_trace(path, data, e, reterr);
 	else if (e < 0)
 		damaged_at(path, at, e, reterr);
-	perfetto_clocks_relate(p->clocks);
+	perfetto_clocks_relate(p->clocks, p->events.cnt ? p->events.items[0].time.clock : 0);
 	return e < 0 ? NULL : TAKE_PTR(p);
 }
 
