@@ -51,16 +51,17 @@ import re, sys
 
 def read(path):
     lines = open(path, encoding="utf-8").read().splitlines()
-    parts = {}                  # above 1 %, by their place in the tree
+    parts = {}                  # by their place in the tree
     for line in lines:
         m = re.match(r" *([0-9.]+) % +±[0-9.]+ +[█▉▊▋▌▍▎▏]* *([│ ]*[├└]─ .*?)(  +|$)", line)
-        if m and float(m[1]) > 1:
+        if m and float(m[1]) > .5:
             parts[m[2].replace("└", "├")] = float(m[1])
-    return re.sub("[0-9.]+", "", lines[0]), parts
+    return re.sub("[0-9.]+", "", lines[0].split(" Next:")[0]), parts
 
 (said, a), (says, b) = read(sys.argv[1]), read(sys.argv[2])
 assert said == says, (said, says)
-assert len(a) > 3 and a.keys() == b.keys() and all(abs(a[k] - b[k]) < 1 for k in a), (a, b)
+large = {k for k in a.keys() | b.keys() if max(a.get(k, 0), b.get(k, 0)) > 3}
+assert len(large) > 2 and all(abs(a.get(k, 0) - b.get(k, 0)) < 2 for k in large), (a, b)
 P
 done
 
