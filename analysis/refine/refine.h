@@ -93,7 +93,7 @@ struct refine_options {
 
 #define REFINE_DORMANT_NS 0.5
 #define REFINE_CENSUS_FUNCTIONS 1000
-#define REFINE_GATED_MIN 45		/* expected number in full: then 30 are nearly certain */
+#define REFINE_GATED_MIN 45		/* expected number in full that call what is looked into: then 30 are nearly certain */
 
 enum refine_level { REFINE_OUT, REFINE_DORMANT, REFINE_IN_INTERVALS, REFINE_ALWAYS };
 

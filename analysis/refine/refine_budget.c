@@ -461,12 +461,25 @@ static double gate_of(const struct budget *b)
 	return left_ns > 0 ? ceil(full_ns / left_ns) : 0;
 }
 
+/* The part of the intervals that call the function to look into first: of few in full, one that is rare may be in none. */
+static double part_with_first(const struct budget *b)
+{
+	double most = b->r->options.threshold, calls = 1;
+
+	for (uint32_t i = 0; i < b->s->p->function_cnt; i++)
+		if (b->s->own[i] > most && refine_in_scope(b->r, i, false)) {
+			most = b->s->own[i];
+			calls = b->s->calls[i];
+		}
+	return calls > 0 && calls < 1 ? calls : 1;
+}
+
 /* The path and the whole scope, and as much of the recorded functions as the budget alone would take. */
 static bool take_gated(struct budget *b, const struct findings *f)
 {
 	size_t cnt = b->s->p->function_cnt;
 	uint64_t *times;
-	double gate;
+	double gate, needed;
 
 	memset(b->next, 0, cnt * sizeof(*b->next));
 	memset(b->in_scope, 0, cnt * sizeof(*b->in_scope));
@@ -483,8 +496,9 @@ static bool take_gated(struct budget *b, const struct findings *f)
 	gate = gate_of(b);
 	if (!(gate >= 2) || gate > UINT32_MAX)
 		return false;
-	if ((double)(f->interval.cnt + f->probing.root_only_cnt) < gate * REFINE_GATED_MIN) {
-		b->r->gate_intervals = (uint64_t)gate * REFINE_GATED_MIN;
+	needed = ceil(gate * REFINE_GATED_MIN / part_with_first(b));
+	if ((double)(f->interval.cnt + f->probing.root_only_cnt) < needed) {
+		b->r->gate_intervals = needed < 1e18 ? (uint64_t)needed : 0;
 		return false;
 	}
 	b->s->next_gate = (uint32_t)gate;

@@ -189,6 +189,34 @@ static void test_one_in_three(void **state)
 	refinement_free(w.r);
 }
 
+/* One interval in a hundred calls a, whose body is the cause: one in three in full would have it in too few. */
+static void test_rare_cause(void **state)
+{
+	static const char *const names[] = { "r", "a", "m", NULL };
+	static const char *const calls[] = { "ra", "am", NULL };
+	struct world w;
+
+	(void)state;
+	for (uint32_t cnt = 13499; cnt <= 13500; cnt++) {
+		world_make(&w, names, calls);
+		world_start(&w, REFINE_BUDGET, 3);
+		for (int run = 0; run < 2; run++) {
+			struct findings *f = found_new(cnt, 100000);
+			uint32_t a = found_function(f, &w, 'a', found_function(f, &w, 'r', 0, 1, 1), 0.9, 0.01);
+
+			found_node(f, &w, NODE_BODY, 'a', a, run ? 0.9 : 0.1, 0);
+			if (!run)
+				found_function(f, &w, 'm', a, 0.8, 1000);
+			found_factor(f, &w, 'a', 1);
+			world_step(&w, f);
+		}
+		assert_int_equal(w.r->stop, cnt < 13500 ? REFINE_TOO_DEAR : REFINE_GOES_ON);
+		assert_int_equal(w.r->gate_intervals, cnt < 13500 ? 13500 : 0);
+		assert_int_equal(w.r->gate, cnt < 13500 ? 1 : 3);
+		refinement_free(w.r);
+	}
+}
+
 /* Without mix the latency turns out to be 10 us: then even its dormant probe, 1,000 ns, is too much. */
 static void test_dormant_goes_too(void **state)
 {
@@ -512,6 +540,7 @@ int main(void)
 		cmocka_unit_test(test_below_never_called),
 		cmocka_unit_test(test_behind_unknown),
 		cmocka_unit_test(test_one_in_three),
+		cmocka_unit_test(test_rare_cause),
 		cmocka_unit_test(test_dormant_goes_too),
 		cmocka_unit_test(test_levels_at_once),
 		cmocka_unit_test(test_never_called),
