@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "drainer/drain.h"
 #include "tests/unit/cmocka_all.h"
+#include "tests/unit/tuples_check.h"
 #include "trace/read/reader.h"
 
 static char path[] = "reader-XXXXXX";
@@ -118,6 +119,26 @@ static __attribute__((unused)) struct trace *read_trace(const struct reader_opti
 	if (trace_read(path, o, &t, &diag))
 		fail_msg("%s", diag.text);
 	return t;
+}
+
+/* The trace of these records. */
+static __attribute__((unused)) struct trace *read_recs(const struct rec *recs, size_t cnt, const struct reader_options *o)
+{
+	begin_trace();
+	for (size_t i = 0; i < cnt; i++)
+		put_rec(&recs[i]);
+	return read_trace(o);
+}
+
+#define RECS(...) (const struct rec[]){ __VA_ARGS__ }, sizeof((const struct rec[]){ __VA_ARGS__ }) / sizeof(struct rec)
+#define READ(...) read_recs(RECS(__VA_ARGS__), NULL)
+
+/* Frees t, and removes the file. */
+static __attribute__((unused)) void assert_tuples(struct trace *t, const char *expected)
+{
+	assert_trace_is(t, expected);
+	trace_free(t);
+	unlink(path);
 }
 
 #endif

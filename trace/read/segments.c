@@ -371,7 +371,7 @@ static void add_piece(struct making *m, uint64_t sid, const struct wait *piece, 
 	VEC_ADD(&m->rd->histories[m->thread].waits, (struct blocked){ piece->start_ns, piece->end_ns });
 }
 
-/* Where a damaged trace has a wait that outlasts the handler it began in, there. */
+/* The later of ns and the end of the last wait: in a damaged trace a wait may begin in the handler and outlast it. */
 static int64_t end_of_waits(const struct sid_history *line, int64_t ns)
 {
 	int64_t last_ns = line->waits.cnt ? line->waits.items[line->waits.cnt - 1].end_ns : ns;

@@ -5,25 +5,6 @@
 #include "tests/unit/raw_trace.h"
 #include "tests/unit/tuples_check.h"
 
-static struct trace *read_recs(const struct rec *recs, size_t cnt)
-{
-	begin_trace();
-	for (size_t i = 0; i < cnt; i++)
-		put_rec(&recs[i]);
-	return read_trace(NULL);
-}
-
-static void assert_tuples(struct trace *t, const char *expected)
-{
-	assert_trace_is(t, expected);
-	trace_free(t);
-	unlink(path);
-}
-
-#define READ(...)									\
-	read_recs((const struct rec[]){ __VA_ARGS__ },					\
-		  sizeof((const struct rec[]){ __VA_ARGS__ }) / sizeof(struct rec))
-
 /* T3 lets go at 38, T2 takes it at 41: from 38 to 41 the lock is free.  T2's time before 41 explains nothing. */
 static void test_taken_later(void **state)
 {

@@ -6,15 +6,6 @@
 #include "tests/unit/raw_trace.h"
 #include "tests/unit/tuples_check.h"
 
-static struct trace *read_recs(const struct rec *recs, size_t cnt)
-{
-	begin_trace();
-	for (size_t i = 0; i < cnt; i++)
-		put_rec(&recs[i]);
-	return read_trace(NULL);
-}
-
-#define READ(...) read_recs((const struct rec[]){ __VA_ARGS__ }, sizeof((const struct rec[]){ __VA_ARGS__ }) / sizeof(struct rec))
 #define B(ns, key) { 1, EVENT_BEGIN, { ns, 1, key, 0 } }
 #define E(ns, key) { 1, EVENT_END, { ns, 1, key } }
 #define RETURNS(ns, key) { 1, EVENT_HANDED, { ns, 1, key } }

@@ -7,23 +7,6 @@
 #include "tests/unit/raw_trace.h"
 #include "tests/unit/tuples_check.h"
 
-static struct trace *read_recs(const struct rec *recs, size_t cnt)
-{
-	begin_trace();
-	for (size_t i = 0; i < cnt; i++)
-		put_rec(&recs[i]);
-	return read_trace(NULL);
-}
-
-static void assert_tuples(struct trace *t, const char *expected)
-{
-	assert_trace_is(t, expected);
-	trace_free(t);
-	unlink(path);
-}
-
-#define READ(...) read_recs((const struct rec[]){ __VA_ARGS__ }, sizeof((const struct rec[]){ __VA_ARGS__ }) / sizeof(struct rec))
-
 /* A mutex inside a home-made lock: one wait, the latest waker. */
 static void test_nested_waits(void **state)
 {
@@ -197,7 +180,7 @@ static void test_random_handlers(void **state)
 			tell_interval(&s, 5, NS - 5, 0);
 		else
 			tell_wait(&s, 5, NS - 5, 0, 0);
-		t = read_recs(s.recs.items, s.recs.cnt);
+		t = read_recs(s.recs.items, s.recs.cnt, NULL);
 		assert_is_true(t, &s, seed);
 		handlers += s.handlers;
 		trace_free(t);

@@ -10,16 +10,6 @@
 
 enum { AGAIN = BEGIN_AGAIN, FRAME = BEGIN_IN_FRAME };
 
-static struct trace *read_recs(const struct rec *recs, size_t cnt, const struct reader_options *o)
-{
-	begin_trace();
-	for (size_t i = 0; i < cnt; i++)
-		put_rec(&recs[i]);
-	return read_trace(o);
-}
-
-#define RECS(...) (const struct rec[]){ __VA_ARGS__ }, \
-		  sizeof((const struct rec[]){ __VA_ARGS__ }) / sizeof(struct rec)
 #define B(thread, ns, label, key, marks) { thread, EVENT_BEGIN, { ns, label, key, marks } }
 #define E(thread, ns, label, key) { thread, EVENT_END, { ns, label, key } }
 

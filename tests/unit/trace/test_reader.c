@@ -8,25 +8,6 @@
 #include "tests/unit/tuples_check.h"
 #include "trace/blocks.h"
 
-static struct trace *read_recs(const struct rec *recs, size_t cnt)
-{
-	begin_trace();
-	for (size_t i = 0; i < cnt; i++)
-		put_rec(&recs[i]);
-	return read_trace(NULL);
-}
-
-static void assert_tuples(struct trace *t, const char *expected)
-{
-	assert_trace_is(t, expected);
-	trace_free(t);
-	unlink(path);
-}
-
-#define READ(...)									\
-	read_recs((const struct rec[]){ __VA_ARGS__ },					\
-		  sizeof((const struct rec[]){ __VA_ARGS__ }) / sizeof(struct rec))
-
 /* tests/golden/lock.tuples and woken_late.tuples: blocked from 20 to 50, let go at 45, by thread 2. */
 static void test_lock(void **state)
 {
